@@ -155,10 +155,12 @@ export interface LastRun {
   readonly sleptMs?: number | undefined;
 }
 
+/** CRC-32 (IEEE 802.3) of the bytes `from` to `to` (exclusive), 0 to 2^32 - 1. */
+export type Crc = (bytes: Uint8Array, from: number, to: number) => number;
+
 /** Loops over bytes that a machine has in C: there they are dozens of times faster. */
 export interface ByteLoops {
-  /** CRC-32 (IEEE 802.3) of all bytes, 0 to 2^32 - 1. */
-  crc32(bytes: Uint8Array): number;
+  readonly crc32: Crc;
   /** True if all bytes from `from` on are 0xff. */
   isErased(bytes: Uint8Array, from: number): boolean;
 }

@@ -90,12 +90,18 @@ function memoryStore(): Store {
   };
 }
 
+/** A board does these in C. */
+const loops = {
+  crc32: (_bytes: Uint8Array, from: number, to: number) => to - from,
+  isErased: (bytes: Uint8Array, from: number) => bytes[from] === 0xff,
+};
 /** `sectors`: of flash, 0 for none. */
 export const makeMachine = (sectors: number, log: Host["log"]): Host => ({
   ...none,
   clock: { now: () => world.now, wall: () => WALL + world.now, timer: () => () => {} },
   blocks: memory(sectors),
   store: memoryStore(),
+  loops,
   open,
   encode: (text) => encoder.encode(text),
   decode: (bytes) => decoder.decode(bytes),

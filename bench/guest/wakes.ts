@@ -9,11 +9,6 @@ const EVERY_MS = 60_000;
 const MACHINE = makeMachine(16, (level, line) => {
   if (level === "error") print(line);
 });
-/** A board does these in C. */
-const loops = {
-  crc32: (bytes: Uint8Array) => bytes.length,
-  isErased: (bytes: Uint8Array, from: number) => bytes[from] === 0xff,
-};
 const OPTIONS = {
   ...{ baseUrl: "http://platform.test", token: "T1", firmware: { title: "lamp", version: "1.0.0" } },
   cycle: { everyMs: EVERY_MS, connectEvery: 10_000 },
@@ -22,7 +17,7 @@ let kept: string | undefined;
 
 async function wake(n: number): Promise<void> {
   world.now += EVERY_MS;
-  const agent = new Agent({ ...MACHINE, loops }, OPTIONS);
+  const agent = new Agent(MACHINE, OPTIONS);
   agent.rpc.handle("blink", () => true);
   agent.attributes.subscribe("interval", () => {});
   const sample = () => ({ temperature: (200 + (n % 97)) / 10, humidity: 40 + (n % 31) });

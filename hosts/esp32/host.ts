@@ -107,7 +107,7 @@ const roomOf = (
 };
 
 const loopsOf = (idf: Idf): ByteLoops => ({
-  crc32: (bytes) => idf.mote_crc32(bytes.buffer, bytes.byteOffset, bytes.length),
+  crc32: (bytes, from, to) => idf.mote_crc32(bytes.buffer, bytes.byteOffset + from, to - from),
   isErased: (bytes, from) =>
     idf.mote_is_erased(bytes.buffer, bytes.byteOffset + from, bytes.length - from) === 1,
 });

@@ -6,8 +6,9 @@
 
 import { invariant } from "../../invariant.js";
 import { HEAD_ROOM } from "../../platform/index.js";
-import type { Host } from "../../port.js";
+import type { Crc, Host } from "../../port.js";
 import { storageLogOf } from "../../store.js";
+import { crcBy } from "../../wire/crypto/crc32.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import type { Timestamp } from "../../wire/timestamp.js";
 import type { Time } from "../time/time.js";
@@ -65,6 +66,8 @@ export class Outbox implements EpochStore {
    */
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
+  /** Of records. */
+  readonly crc: Crc;
   /** Where the request begins in `bytes`. */
   readonly front: number;
   /** Maximum length of a point's values as text, in bytes. */
@@ -104,12 +107,14 @@ export class Outbox implements EpochStore {
     this.front = bufferBytes & ~3;
     this.bytes = new Uint8Array(padded(this.front + BATCH_FRONT + batchBytes + BATCH_BACK));
     this.words = new Int32Array(this.bytes.buffer);
+    this.crc = crcBy(host);
     this._buffer = new PointBuffer(this, this.front);
     this._witness = new Witness(host);
     this._area = this.front + padded(BEFORE_BYTES);
     const area: Records = {
       bytes: this.bytes.subarray(this._area),
       words: this.words.subarray(this._area >> 2),
+      crc: this.crc,
     };
     if (host.blocks.size > 0) this._log = SectorLog.over(host.blocks, host.loops, this._state, area);
     if (host.blocks.size > 0 && !this._log)

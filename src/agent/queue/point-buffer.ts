@@ -1,3 +1,4 @@
+import type { Crc } from "../../port.js";
 import { POINT_HEAD, padded, putHead, type Records, sizeOf } from "./record.js";
 
 /**
@@ -7,6 +8,7 @@ import { POINT_HEAD, padded, putHead, type Records, sizeOf } from "./record.js";
 export class PointBuffer implements Records {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
+  readonly crc: Crc;
   /** Number of the first point. */
   first = 0;
   /** Number of points. */
@@ -20,9 +22,10 @@ export class PointBuffer implements Records {
   private readonly _capacity: number;
 
   /** Points use the first `capacity` bytes of `bytes`. */
-  constructor({ bytes, words }: Records, capacity: number) {
+  constructor({ bytes, words, crc }: Records, capacity: number) {
     this.bytes = bytes;
     this.words = words;
+    this.crc = crc;
     this._capacity = capacity & ~3;
   }
 

@@ -2,7 +2,7 @@
 //
 // Everything in a sector is a record:
 //
-//    0  u32  checksum of the following words, XOR the sequence number of the sector
+//    0  u32  CRC-32 of the rest and its padding, XOR the sequence number of the sector
 //    4  u16  length of the record without padding (padding bytes are 0)
 //    6  u8   kind
 //    7  u8   1 + number % 255, of this point or the next one
@@ -10,11 +10,13 @@
 //   14  u16  epoch of a point
 //   16  payload: JSON text of a point as UTF-8, or the state of the queue
 //
-// The sequence number in the checksum invalidates a record that survived an interrupted erase. Byte
+// The sequence number in the CRC invalidates a record that survived an interrupted erase. Byte
 // 7 tells how many points are missing where records are damaged.
 //
 // A sector begins with the whole state of the queue, twice. Then come points, marks ("all points
 // below this number are delivered"), and the state again when more changed than that.
+
+import type { Crc } from "../../port.js";
 
 /** Kinds of points: with milliseconds of an epoch, or with the application's time stamp. */
 export const POINT = 1;
@@ -44,6 +46,8 @@ export interface Records {
   readonly bytes: Uint8Array;
   /** The same buffer, as words. */
   readonly words: Int32Array;
+  /** Their checksum. */
+  readonly crc: Crc;
 }
 
 export type DropReason = "full" | "refused" | "unreadable";
@@ -149,13 +153,14 @@ export const putHead = (
 };
 
 /** Writes to the first words that all points below the state's `finished` are delivered. */
-export const putMark = (words: Int32Array, state: QueueState): void => {
-  putHead(words, 0, DONE, MARK_BYTES, state.finished, 0);
-  seal(words, 0, MARK_BYTES, state);
+export const putMark = (records: Records, state: QueueState): void => {
+  putHead(records.words, 0, DONE, MARK_BYTES, state.finished, 0);
+  seal(records, 0, MARK_BYTES, state);
 };
 
 /** Writes the state to the first words. `id`: of the queue. */
-export const putState = (words: Int32Array, state: QueueState, id: number): void => {
+export const putState = (records: Records, state: QueueState, id: number): void => {
+  const { words } = records;
   putHead(words, 0, STATE, STATE_BYTES, id, 0);
   let word = POINT_HEAD >> 2;
   for (const name of WORDS) words[word++] = state[name];
@@ -163,7 +168,7 @@ export const putState = (words: Int32Array, state: QueueState, id: number): void
     put48(words, word, state[name]);
     word += 2;
   }
-  seal(words, 0, STATE_BYTES, state);
+  seal(records, 0, STATE_BYTES, state);
 };
 
 /** True if the words at `at` begin a state of this format, intact or not. */
@@ -180,8 +185,8 @@ export const isOtherState = (words: Int32Array): boolean => {
 export const sequenceOf = (words: Int32Array): number => (words[POINT_HEAD >> 2] as number) >>> 0;
 
 /** True if the first words are an intact state. */
-export const isIntactState = (words: Int32Array): boolean =>
-  isState(words) && intactLength(words, 0, STATE_BYTES, sequenceOf(words)) > 0;
+export const isIntactState = (records: Records): boolean =>
+  isState(records.words) && intactLength(records, 0, STATE_BYTES, sequenceOf(records.words)) > 0;
 
 /** Number of the first point behind the state at `at`. */
 export const nextIn = (words: Int32Array, at = 0): number =>
@@ -199,26 +204,27 @@ export const readState = (state: QueueState, words: Int32Array, at = 0): number 
 };
 
 /** Fills in tags and checksums of the records `from` to `to`, whose first point is the next one. */
-export const seal = (words: Int32Array, from: number, to: number, state: QueueState): void => {
-  const end = to >> 2;
+export const seal = ({ bytes, words, crc }: Records, from: number, to: number, state: QueueState): void => {
   let tag = tagOf(state.stored);
-  for (let at = from >> 2; at < end; ) {
-    const head = (words[at + 1] as number) & 0xffffff;
-    words[at + 1] = head | (tag << 24);
+  for (let at = from; at < to; ) {
+    const word = at >> 2;
+    const head = (words[word + 1] as number) & 0xffffff;
+    words[word + 1] = head | (tag << 24);
     if (head >> 16 < DONE) tag = tag === TAGS ? 1 : tag + 1;
-    const after = at + (((head & 0xffff) + 3) >> 2);
-    words[at] = checksum(words, at, after) ^ state.sequence;
+    const after = at + (((head & 0xffff) + 3) & ~3);
+    words[word] = crc(bytes, at + 4, after) ^ state.sequence;
     at = after;
   }
 };
 
 /** Padded length of the intact record at `at`; 0 if there is none before `limit`. */
-export const intactLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
+export const intactLength = (records: Records, at: number, limit: number, sequence: number): number => {
   if (at + MARK_BYTES > limit) return 0;
+  const { bytes, words } = records;
   const length = lengthOf(words, at);
   if (length < MARK_BYTES || at + length > limit) return 0;
-  const word = at >> 2;
-  return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;
+  const size = padded(length);
+  return words[at >> 2] === (records.crc(bytes, at + 4, at + size) ^ sequence) ? size : 0;
 };
 
 /** At least so many points are missing before the intact record at `at`, if point `due` was due. */
@@ -235,23 +241,6 @@ export const mayBePoint = (head: Int32Array, last: number, at: number, end: numb
   let byte = last;
   while (byte >>> 24 === 0 && byte !== 0) byte <<= 8;
   return byte >>> 24 === CLOSE_BRACE || at + sizeOf(head, 0) === end;
-};
-
-/**
- * Checksum of the words after `first`, up to `end`. Each step is a shift register with a period of
- * 2^32 - 1.
- * Finds every change within one word, of any two bits, and of three bits up to 1 KiB; misses one in
- * 2^32 of the others, and a few four-bit changes that a CRC-32 finds. Fewer shifts would let bits
- * of neighbouring words cancel out. A CRC is slower because it works byte by byte.
- */
-const checksum = (words: Int32Array, first: number, end: number): number => {
-  let state = 0;
-  for (let i = first + 1; i < end; i++) {
-    state ^= words[i] as number;
-    state ^= state << 7;
-    state ^= (state >> 19) ^ (state >> 3);
-  }
-  return state;
 };
 
 /** Applies the intact record at `at`. */
@@ -271,7 +260,8 @@ const applyRecord = (state: QueueState, words: Int32Array, at: number): void => 
  * To verify each point would take most of a short wake. In a row of points of one epoch, only the
  * last one's milliseconds count, so the others are verified later, when they are read to be sent.
  */
-export const applyIntact = (state: QueueState, words: Int32Array, limit: number): number => {
+export const applyIntact = (state: QueueState, records: Records, limit: number): number => {
+  const { words } = records;
   const { sequence } = state;
   let end = 0;
   let skips = true;
@@ -293,13 +283,13 @@ export const applyIntact = (state: QueueState, words: Int32Array, limit: number)
       last = at;
       at += (length + 3) & ~3 || limit;
     }
-    let length = points > 1 ? intactLength(words, last, limit, sequence) : 0;
+    let length = points > 1 ? intactLength(records, last, limit, sequence) : 0;
     if (length > 0) {
       state.stored += points - 1;
       end = last;
     } else {
       skips = points <= 1;
-      length = intactLength(words, end, limit, sequence);
+      length = intactLength(records, end, limit, sequence);
       if (length === 0) return end;
     }
     applyRecord(state, words, end);

@@ -110,8 +110,8 @@ export class SectorLog {
   private _isUnread = false;
   /** Where records are read to. */
   private readonly _into: Records;
-  private readonly _entry = new Int32Array(OPENING_BYTES >> 2);
-  private readonly _entryBytes = new Uint8Array(this._entry.buffer);
+  private readonly _entry: Records;
+  private readonly _entryBytes = new Uint8Array(OPENING_BYTES);
   private readonly _stateBytes = this._entryBytes.subarray(0, STATE_BYTES);
   private readonly _markBytes = this._entryBytes.subarray(0, MARK_BYTES);
   /** As much of a header as its sequence number needs. */
@@ -158,6 +158,8 @@ export class SectorLog {
     this._count = Math.floor(blocks.size / blocks.sectorSize);
     this._tail = this._size;
     this._into = into;
+    const words = new Int32Array(this._entryBytes.buffer);
+    this._entry = { bytes: this._entryBytes, words, crc: into.crc };
   }
 
   /** Share of the sectors that hold waiting points, 0 to 1. */
@@ -209,7 +211,7 @@ export class SectorLog {
     this.dirty = false;
     this._tail = this._size;
     if (sequence > 0 && this._readHeader(index * this._size) === sequence) {
-      this.id = readState(state, this._entry);
+      this.id = readState(state, this._entry.words);
       this._first = state.stored;
       this._replay();
     }
@@ -245,7 +247,8 @@ export class SectorLog {
 
   /** Index of the newest sector, whose number becomes the state's. */
   private _findNewest(): number {
-    const { state, _entry: header } = this;
+    const { state } = this;
+    const { words: header } = this._entry;
     let newest = 0;
     let index = this._count - 1;
     // A single one is the very first header, interrupted while it was written.
@@ -276,13 +279,13 @@ export class SectorLog {
    * NONE; any number up to `known` if the header is that of a sector up to that one.
    */
   private _readHeader(at: number, known = 0): number {
-    const { _entry: header } = this;
+    const { words: header } = this._entry;
     this._read(at, this._frontBytes);
     if (known > 0 && isState(header) && sequenceOf(header) <= known) return known;
     if (header[0] === -1 && header[1] === -1) return NONE;
     for (const copy of [at, at + STATE_BYTES]) {
       this._read(copy, this._stateBytes);
-      if (isIntactState(header)) return sequenceOf(header);
+      if (isIntactState(this._entry)) return sequenceOf(header);
     }
     header[0] = 0;
     return NONE;
@@ -299,7 +302,7 @@ export class SectorLog {
     for (;;) {
       const got = Math.min(this._size - at, bytes.length & ~3);
       this._read(sector + at, bytes.subarray(0, got));
-      const length = applyIntact(state, words, got);
+      const length = applyIntact(state, this._into, got);
       let end = at;
       // The rest of the sector is in the buffer, and usually empty.
       if (at + got === this._size) end = at + this._lastIn(length, got);
@@ -372,16 +375,16 @@ export class SectorLog {
    * Appends `points` of the state's epoch, the records `from` to `to`, after `makeRoom` and `room`
    * found room for them. False if they are not on flash.
    */
-  append({ bytes, words }: Records, from: number, to: number, points: number): boolean {
+  append(records: Records, from: number, to: number, points: number): boolean {
     const { state } = this;
     invariant("points go to flash in the order of their numbers", () => this._next === state.stored);
     invariant(
       "the sector after the newest one holds no waiting point",
       () => this._isFree(state.sequence + 1) !== false,
     );
-    invariant("points go to flash in their own epoch", () => epochIn(words, from, to, state.epoch));
-    seal(words, from, to, state);
-    if (!this._write(bytes.subarray(from, to))) return false;
+    invariant("points go to flash in their own epoch", () => epochIn(records.words, from, to, state.epoch));
+    seal(records, from, to, state);
+    if (!this._write(records.bytes.subarray(from, to))) return false;
     state.stored += points;
     this._next = state.stored;
     return true;
@@ -570,7 +573,7 @@ export class SectorLog {
     let found = { start: 0, exactFrom: 0 };
     for (let next = sequence; next <= this.state.sequence; next++) {
       if (next <= 0 || this._readHeader(this._offset(next)) !== next) continue;
-      readState(opened, this._entry);
+      readState(opened, this._entry.words);
       if (isAfter(opened.epoch, epoch)) break;
       sequence = next;
       if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
@@ -647,7 +650,7 @@ export class SectorLog {
   private _firstIn(sequence: number): number {
     if (sequence === this.state.sequence) return this._first;
     if (sequence <= 0 || this._readHeader(this._offset(sequence)) !== sequence) return -1;
-    return nextIn(this._entry);
+    return nextIn(this._entry.words);
   }
 
   /** Byte offset of a sector. */
@@ -684,7 +687,7 @@ export class SectorLog {
     if (length > left) return NONE;
     if (length > free) return NO_ROOM;
     if (length > got) this._read(from + got, bytes.subarray(target + got, target + length));
-    return intactLength(words, target, target + Math.max(got, length), sequence);
+    return intactLength(this._into, target, target + Math.max(got, length), sequence);
   }
 
   /** Offset of the next intact record from `at` on, which is then in the buffer; or NONE. */

@@ -1,5 +1,5 @@
 // CRC-32 (IEEE 802.3, reflected, as in zip), for stored records.
-import type { Host } from "../../port.js";
+import type { Crc, Host } from "../../port.js";
 
 const buildTable = (): Int32Array => {
   const table = new Int32Array(256);
@@ -23,6 +23,8 @@ export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0):
   return ~rest >>> 0;
 };
 
-/** CRC of all bytes, by the machine's own loop if it has one. */
-export const crcOf = ({ loops }: Pick<Host, "loops">, bytes: Uint8Array): number =>
-  loops ? loops.crc32(bytes) : crc32(bytes);
+/** The machine's own loop, if it has one. */
+export const crcBy = ({ loops }: Pick<Host, "loops">): Crc => loops?.crc32 ?? crc32;
+
+export const crcOf = (host: Pick<Host, "loops">, bytes: Uint8Array): number =>
+  crcBy(host)(bytes, 0, bytes.length);

@@ -1,8 +1,8 @@
 // Deletes the data that belongs to the device's owner: Wi-Fi settings, access token, waiting
 // telemetry, known attributes and the RPC journal.
 //
-// The store says that a reset is in progress, from before anything is deleted until all is. So after a power loss the reset has either not begun, or the next start completes
-// it first.
+// The store says that a reset is in progress, from before anything is deleted until all is. So
+// after a power loss the reset has either not begun, or the next start completes it first.
 
 import { MoteError } from "../../errors.js";
 import { forgetStored, writeStored } from "../../store.js";

@@ -240,7 +240,6 @@ export class Provisioning implements Job {
   /** `isAccepted`: false for a stored token that this run has not tried yet. */
   private _ready(adopted: boolean, isAccepted = true): void {
     this._step = "ready";
-    this._reported = [];
     this._session.refusal = undefined;
     this._pacer.clear();
     this._session.authorize(this.#token && devicePrefix(this.#token));
@@ -276,9 +275,10 @@ export class Provisioning implements Job {
     return this._refused("token", "the platform does not know the access token (401)", "unknown");
   }
 
-  /** Reports each reason once until a token is accepted. Returns the delay. */
+  /** Reports each reason once in a series of refusals. Returns the delay. */
   private _refused(what: "provisioning" | "token", reason: string, refusal: Refusal): number {
     const wait = this._backoff.noteRefusal(refusal);
+    if (this._backoff.count === 1) this._reported = [];
     this._session.refusal = reason;
     if (this._reported.includes(reason)) return wait;
     this._reported.push(reason);

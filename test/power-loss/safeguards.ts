@@ -21,8 +21,8 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "the checksum of a record is looked at",
       file: `${AGENT}/queue/record.ts`,
-      from: "return words[word] === (checksum(words, word, (at + length + 3) >> 2) ^ sequence) ? padded(length) : 0;",
-      to: "return sequence >= 0 ? padded(length) : 0;",
+      from: "return words[at >> 2] === (records.crc(bytes, at + 4, at + size) ^ sequence) ? size : 0;",
+      to: "return sequence >= 0 ? size : 0;",
     },
     {
       what: "a point is on flash before `record` returns",

@@ -14,7 +14,7 @@ import {
   type TemplateResult,
   table,
 } from "../ui.js";
-import type { Part, Place } from "./device.js";
+import type { Part, Place } from "./part.js";
 
 const SCOPES = { shared: "SHARED_SCOPE", client: "CLIENT_SCOPE", server: "SERVER_SCOPE" } as const;
 type Scope = keyof typeof SCOPES;

@@ -8,25 +8,9 @@ import { type Context, html, type Page, type TemplateResult } from "../ui.js";
 import { Attributes } from "./attributes.js";
 import { Firmware } from "./firmware.js";
 import { Log } from "./log.js";
+import type { Part, Place } from "./part.js";
 import { Rpc } from "./rpc.js";
 import { Telemetry } from "./telemetry.js";
-
-/** What the sections of a device's page share. */
-export interface Place extends Context {
-  readonly id: string;
-  /** The newest reading of each key. */
-  readonly latest: Readonly<Record<string, Reading>>;
-  readonly device: Device;
-}
-
-export interface Part {
-  readonly title: string;
-  readonly isWide?: boolean;
-  /** Called after the page has read device and latest values. */
-  read?(): Promise<void>;
-  view(): TemplateResult;
-  drawn?(): void;
-}
 
 /** Silence after which a device is inactive. */
 const INACTIVE_MS = 600_000;

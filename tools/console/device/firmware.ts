@@ -14,7 +14,7 @@ import {
   type TemplateResult,
   table,
 } from "../ui.js";
-import type { Part, Place } from "./device.js";
+import type { Part, Place } from "./part.js";
 
 const RUNNING = ["QUEUED", "INITIATED", "DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING"];
 

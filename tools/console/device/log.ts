@@ -5,7 +5,7 @@ import { logAnswer } from "../../operator/device-log.js";
 import { OperatorError } from "../../operator/error.js";
 import { clock } from "../model/format.js";
 import { html, messageOf, type Row, type TemplateResult, table } from "../ui.js";
-import type { Part, Place } from "./device.js";
+import type { Part, Place } from "./part.js";
 
 export class Log implements Part {
   readonly title = "Log";

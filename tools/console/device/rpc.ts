@@ -3,7 +3,7 @@ import { duration } from "../../duration.js";
 import { OperatorError } from "../../operator/error.js";
 import { clock, shown } from "../model/format.js";
 import { html, messageOf, onSubmit, options, type TemplateResult, table } from "../ui.js";
-import type { Part, Place } from "./device.js";
+import type { Part, Place } from "./part.js";
 
 const WAYS = ["two-way", "one-way"] as const;
 const KEPT = 20;

@@ -7,7 +7,7 @@ import { ago } from "../../duration.js";
 import type { Reading } from "../../operator/shapes.js";
 import { clock, isDrawable, readable } from "../model/format.js";
 import { html, options, type TemplateResult, table } from "../ui.js";
-import type { Part, Place } from "./device.js";
+import type { Part, Place } from "./part.js";
 
 const MINUTE = 60_000;
 const RANGES: Readonly<Record<string, number>> = {

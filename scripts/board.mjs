@@ -16,14 +16,14 @@ const COMPRESS = { ...SAME, pure_funcs: ["invariant"] };
 const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: { beautify: true } };
 
 /**
- * A field is assigned by the constructor: one that is defined beside it takes XS a function for each
- * class, and steps for each object.
+ * A field is assigned by the constructor: one that is defined beside it takes XS a function for
+ * each class, and steps for each object.
  */
 const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
 
 /**
- * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. Name, entry, and its types
- * if they are not the entry's.
+ * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay
+ * outside. Name, entry, and its types if they are not the entry's.
  */
 export const MODULES = [
   ["mote", "src/board-module.ts", "src/index.js"],
@@ -57,7 +57,10 @@ export const MODULES = [
   ["mote-simulator-screen", "hosts/simulator/screen.ts"],
 ];
 
-/** Extras that are a module of their own, which others import by its name, so that a board has it once. */
+/**
+ * Extras that are a module of their own, which others import by its name, so that a board has it
+ * once.
+ */
 const EXTRAS = { "report-on-change": "mote/report-on-change" };
 const CORE = [join("src", "index.ts"), join("src", "board-module.ts")];
 const extraOf = (path) => /^extras[/\\]([\w-]+)/.exec(path)?.[1];
@@ -86,7 +89,10 @@ const sources = (root, entry, define, whole) => ({
     (await transform(text, { loader: "ts", target: "es2022", define, tsconfigRaw: TYPESCRIPT })).code,
 });
 
-/** `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are asked first; `define`: expressions that take the place of names. */
+/**
+ * `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are
+ * asked first; `define`: expressions that take the place of names.
+ */
 export async function bundle(root, entry, { format = "esm", define = {}, plugins = [] } = {}) {
   // A script imports nothing.
   const all = [...plugins, sources(root, entry, define, format === "iife")];
@@ -97,7 +103,10 @@ export async function bundle(root, entry, { format = "esm", define = {}, plugins
   return { code: shortenPrivateNames(code), inputs: bundled.watchFiles };
 }
 
-/** One of MODULES: its files by name, with the types of those of src and extras for an application's own TypeScript, and the paths of its sources. */
+/**
+ * One of MODULES: its files by name, with the types of those of src and extras for an application's
+ * own TypeScript, and the paths of its sources.
+ */
 export async function buildModule(root, [name, entry, types = typesOf(entry)]) {
   const { code, inputs } = await bundle(root, entry);
   const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];

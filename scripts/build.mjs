@@ -1,6 +1,7 @@
 // node scripts/build.mjs [tools|boards]: builds dist, all of it or one part.
-// tools: the packages' JavaScript, the console and the tour's firmware images. boards: the modules that a manifest preloads, each only if its sources changed.
-// Every file is written whole, and only if it differs: a running platform never reads half a file, and the SDK's make goes by dates.
+// tools: the packages' JavaScript, the console and the tour's firmware images. boards: the modules
+// that a manifest preloads, each only if its sources changed. Every file is written whole, and only
+// if it differs: a running platform never reads half a file, and the SDK's make goes by dates.
 // Types are checked elsewhere (npm run check).
 import {
   existsSync,
@@ -102,7 +103,10 @@ function webTools() {
 const dateOf = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
 const recordOf = (name) => join(out, ".sources", `${name}.json`);
 
-/** Whether the record of the last build is younger than each source that it lists. A folder's date shows files that are new or gone. */
+/**
+ * Whether the record of the last build is younger than each source that it lists. A folder's date
+ * shows files that are new or gone.
+ */
 function isFresh(name) {
   const record = recordOf(name);
   if (!existsSync(record)) return false;

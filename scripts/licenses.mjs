@@ -4,7 +4,10 @@ import { join } from "node:path";
 
 const PACKAGE = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
-/** One text with the name, version and licence of each package whose files are among `inputs`, paths from `root`. */
+/**
+ * One text with the name, version and licence of each package whose files are among `inputs`, paths
+ * from `root`.
+ */
 export function licensesOf(root, inputs) {
   const folders = new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[1] ?? []));
   const texts = [...folders].map((folder) => {

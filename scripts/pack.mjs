@@ -1,6 +1,6 @@
 // node scripts/pack.mjs [FOLDER]: both packages as they would be published, mote-agent and mote-cli; prints where they are.
-// The command brings the agent along as it stands here: npm links no root package into its workspaces, and what a registry has under that name
-// could be another version.
+// The command brings the agent along as it stands here: npm links no root package into its
+// workspaces, and what a registry has under that name could be another version.
 import { execFileSync } from "node:child_process";
 import {
   cpSync,
@@ -27,7 +27,10 @@ if (first === "--refuse") {
 }
 
 const out = resolve(first ?? join(root, "build", "packages"));
-/** What no user of the command needs. The types of the board's modules are for those whose project it builds. */
+/**
+ * What no user of the command needs. The types of the board's modules are for those whose project
+ * it builds.
+ */
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "report", "extras", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const { repository: REPOSITORY } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -62,7 +65,10 @@ function describe(text) {
   return `${JSON.stringify(described, null, 2)}\n`;
 }
 
-/** The tree of mote-agent: what npm packs of this one, without what npm would offer to run at its installation. */
+/**
+ * The tree of mote-agent: what npm packs of this one, without what npm would offer to run at its
+ * installation.
+ */
 function stageAgent(folder) {
   const packed = npm(root, folder);
   execFileSync("tar", ["-xzf", packed, "-C", folder, "--strip-components=1"]);
@@ -71,7 +77,10 @@ function stageAgent(folder) {
   writeFileSync(description, describe(readFileSync(description, "utf8")));
 }
 
-/** Puts the packages that the command imports into its files: one package to install instead of ninety. Native ones stay outside. */
+/**
+ * Puts the packages that the command imports into its files: one package to install instead of
+ * ninety. Native ones stay outside.
+ */
 async function bundlePackages(folder) {
   const dist = join(folder, "dist");
   const imports = /(?:from |import\()"(?!\.|node:)/;
@@ -94,7 +103,10 @@ async function bundlePackages(folder) {
   writeFileSync(join(dist, "packages", "licenses.txt"), licensesOf(root, Object.keys(metafile.inputs)));
 }
 
-/** Every package in the command, in CycloneDX: those in its files, those in its page, and those that npm installs. */
+/**
+ * Every package in the command, in CycloneDX: those in its files, those in its page, and those that
+ * npm installs.
+ */
 function writeBill(folder) {
   const args = ["sbom", "--workspace", "tools", "--sbom-format", "cyclonedx", "--sbom-type", "application"];
   const bill = JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 26 }));

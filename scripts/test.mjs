@@ -1,5 +1,6 @@
 // node scripts/test.mjs [--all] [FILE...]: checks types and style and runs the quick tests, with --all every test; with FILEs only those tests.
-// Prints one progress line, then each failure as AVA shows it, with its file, and at last the counts.
+// Prints one progress line, then each failure as AVA shows it, with its file, and at last the
+// counts.
 import { spawn, spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -47,7 +48,10 @@ function selected() {
     .filter((path) => !(isAll ? SAMPLES : SLOW).test(path));
 }
 
-/** `test › src › http › head › title` as `test/src/http/head.test.ts › title`; AVA omits a folder that all files share. */
+/**
+ * `test › src › http › head › title` as `test/src/http/head.test.ts › title`; AVA omits a folder
+ * that all files share.
+ */
 function withFile(line) {
   const parts = line.trim().split(" › ");
   for (let count = parts.length - 1; count > 0; count--) {
@@ -62,7 +66,10 @@ function withFile(line) {
 
 const FRAME = /^\s+at .*?\(?((?:file:\/\/)?\/[^():]+):(\d+):\d+\)?$/;
 
-/** AVA shows the code of a failed assertion. Of a thrown error this shows the first line of ours, and no frame of other code. */
+/**
+ * AVA shows the code of a failed assertion. Of a thrown error this shows the first line of ours,
+ * and no frame of other code.
+ */
 function withCode(line, lines) {
   const [, url, number] = FRAME.exec(line) ?? [];
   if (url === undefined) return /^\s+at .*node:/.test(line) ? [] : [line];

@@ -193,8 +193,8 @@ export interface Host {
   hasNetwork?(): boolean;
   /**
    * Names the CAs that the owner entered; empty if there are none. Credentials are bound to it over
-   * https. CAs of the image or the machine are no part of it: an update may change them. If missing,
-   * credentials are not bound to CAs.
+   * https. CAs of the image or the machine are no part of it: an update may change them. If
+   * missing, credentials are not bound to CAs.
    */
   readonly authorities?: string;
   /** MD5, SHA256, SHA384 or SHA512; undefined if the host does not support it. */

@@ -1,4 +1,5 @@
-// The quick tests run samples of what the slow ones run in full. One seed draws them all; each prints it, and MOTE_SEED draws them again.
+// The quick tests run samples of what the slow ones run in full. One seed draws them all; each
+// prints it, and MOTE_SEED draws them again.
 import { randomInt } from "node:crypto";
 import { given } from "./arguments.js";
 

@@ -1,4 +1,5 @@
-// Loaded before each test file: MOTE_SEED replays what a failed property printed. Without it nothing is loaded.
+// Loaded before each test file: MOTE_SEED replays what a failed property printed. Without it
+// nothing is loaded.
 const { MOTE_SEED } = process.env;
 if (MOTE_SEED) {
   const { configureGlobal } = (await import("fast-check")).default;

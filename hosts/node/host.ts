@@ -60,8 +60,9 @@ export interface NodeHost extends Host {
 }
 
 /**
- * Opens the host of a state directory. Throws LockedError if another open host uses the directory, QueueFileError if the queue file cannot be
- * used, and a StateFileError or an Error if another file cannot be used.
+ * Opens the host of a state directory. Throws LockedError if another open host uses the directory,
+ * QueueFileError if the queue file cannot be used, and a StateFileError or an Error if another file
+ * cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
   // A caller in JavaScript may omit it, and the state must not end up in some folder.

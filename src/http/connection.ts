@@ -59,7 +59,9 @@ interface PendingRequest {
 interface Link {
   socket: Socket | undefined;
   phase: keyof typeof PHASES;
-  /** The request that is not sent completely, and the bytes of the last one that were handed over. */
+  /**
+   * The request that is not sent completely, and the bytes of the last one that were handed over.
+   */
   out: Uint8Array | undefined;
   handed: number;
   /** Time of the last answer; undefined before the first one. */
@@ -205,7 +207,9 @@ export class Connection {
     this._event(link, "writable");
   }
 
-  /** True if a request whose socket ended may be sent again: it was not read, or may be read twice. */
+  /**
+   * True if a request whose socket ended may be sent again: it was not read, or may be read twice.
+   */
   private _mayRepeat({ repeatable }: Request): boolean {
     return (this._link?.handed ?? 0) === 0 || (repeatable && !this._reader.started);
   }

@@ -54,7 +54,8 @@ export interface Request {
   /** The answer only confirms, so its body matters only if it says otherwise (receipt.ts). */
   readonly isReceipt?: boolean;
   /**
-   * May be sent again if a reused connection fails before the first byte of the answer (connection.ts).
+   * May be sent again if a reused connection fails before the first byte of the answer
+   * (connection.ts).
    */
   readonly repeatable: boolean;
   /** The platform holds its answer back until there is news. */

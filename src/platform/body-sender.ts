@@ -216,7 +216,9 @@ export class BodySender {
     return this._now - this._busySince;
   }
 
-  /** Is the single body at fault that was sent at `sentAt`, or does the platform refuse everything? */
+  /**
+   * Is the single body at fault that was sent at `sentAt`, or does the platform refuse everything?
+   */
   private _blame(sentAt: number): Fate | Promise<Fate> {
     const { _session: session } = this;
     if (sentAt - this._vouchedAt <= FRESH_MS) {

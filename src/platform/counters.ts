@@ -38,8 +38,8 @@ export class AgentCounters implements Counters {
   leftOut = 0;
   emptyPoints = 0;
   /**
-   * Keys of values left out that were logged, as bits of their hashes modulo 31: it survives sleeps,
-   * and may keep a key from being logged, but not from being counted.
+   * Keys of values left out that were logged, as bits of their hashes modulo 31: it survives
+   * sleeps, and may keep a key from being logged, but not from being counted.
    */
   loggedKeySet = 0;
   private readonly _host: Host;

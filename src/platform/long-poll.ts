@@ -157,7 +157,9 @@ export class LongPoll {
     return new Promise((resolve) => this._send(route, SHORT_POLL_MS, resolve));
   }
 
-  /** Call when an ended poll was processed. One idle connection is enough; an open poll has its own. */
+  /**
+   * Call when an ended poll was processed. One idle connection is enough; an open poll has its own.
+   */
   processed({ route }: Readonly<OpenPoll>): void {
     const isReplaced = this._open.some(({ isOutdated }) => !isOutdated);
     if (isReplaced && !this._isInUse(route)) this.session.connections.hangUp(route);

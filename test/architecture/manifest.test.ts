@@ -1,4 +1,5 @@
-// The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds with it.
+// The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds
+// with it.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

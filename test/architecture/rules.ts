@@ -1,4 +1,5 @@
-// Rules that keep a module safe and small on a board. Each returns the offending code of a TypeScript or JavaScript source.
+// Rules that keep a module safe and small on a board. Each returns the offending code of a
+// TypeScript or JavaScript source.
 import { transformSync } from "esbuild";
 import { parseAst } from "rollup/parseAst";
 
@@ -42,7 +43,10 @@ export const imports = (source: string): string[] =>
 
 const OF_LETTERS = /^(?:match|matchAll|search|to(?:Locale)?(?:Low|Upp)erCase|localeCompare|normalize)$/;
 
-/** Regular expressions and methods that make the SDK's linker add the engine's Unicode tables to an image. */
+/**
+ * Regular expressions and methods that make the SDK's linker add the engine's Unicode tables to an
+ * image.
+ */
 export const unicodeTables = finder(
   (node) =>
     node.regex !== undefined ||
@@ -80,7 +84,10 @@ export const changes = (source: string, name: string): string[] =>
 /** Class statics that hold a value: they are read-only once preloaded. */
 export const classStatics = finder(({ type, static: isStatic }) => type === "PropertyDefinition" && isStatic);
 
-/** Functions declared at module level: each has an unused prototype, 48 bytes of ROM. An async one has none. */
+/**
+ * Functions declared at module level: each has an unused prototype, 48 bytes of ROM. An async one
+ * has none.
+ */
 export const declaredFunctions = finder(
   ({ type, async, generator }, [outer]) =>
     type === "FunctionDeclaration" &&

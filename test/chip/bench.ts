@@ -24,12 +24,15 @@ export const ONLINE_MS = 120_000;
 export const UPDATE_MS = 600_000;
 
 /**
- * Ends a soft reset with the emulator, so that the next start begins with the power: not every emulator's soft reset is to be trusted.
- * `--soft-reset` trusts it.
+ * Ends a soft reset with the emulator, so that the next start begins with the power: not every
+ * emulator's soft reset is to be trusted. `--soft-reset` trusts it.
  */
 const BY_POWER = given("soft-reset") ? [] : ["-no-reboot"];
 
-/** Words for the emulator: the fuses of a new chip in `file`. Its boot loader restarts it by itself, after it burned them. */
+/**
+ * Words for the emulator: the fuses of a new chip in `file`. Its boot loader restarts it by itself,
+ * after it burned them.
+ */
 function newFuses(file: string): string[] {
   if (typeof CHIP.fuses === "string") throw new Error(CHIP.fuses);
   mkdirSync(dirname(file), { recursive: true });
@@ -59,7 +62,10 @@ export class Bench {
   /** Of packages, by version. */
   readonly #packages = new Map<string, string>();
 
-  /** A new board with this program, its power off. `soft`: the chip restarts by itself and knows why; not with an update. */
+  /**
+   * A new board with this program, its power off. `soft`: the chip restarts by itself and knows
+   * why; not with an update.
+   */
   static async open(name: string, settings: Settings, reset: "power" | "soft" = "power"): Promise<Bench> {
     const file = keptAt("flash", `${name}.bin`);
     rmSync(file, { force: true });

@@ -10,13 +10,22 @@ interface EmulatedChip {
   readonly title: string;
   /** Words for the emulator: its ROM waits for esptool, as after a reset with BOOT held. */
   readonly downloadMode: readonly string[];
-  /** The fuses of a new chip, as a file of the emulator. A string: why encrypted flash is not tried on this chip. */
+  /**
+   * The fuses of a new chip, as a file of the emulator. A string: why encrypted flash is not tried
+   * on this chip.
+   */
   readonly fuses: Buffer | string;
-  /** The engine's block of the port's program, in bytes: as much as the largest piece of the heap allows. */
+  /**
+   * The engine's block of the port's program, in bytes: as much as the largest piece of the heap
+   * allows.
+   */
   readonly portEngine: number;
 }
 
-/** `strap`: what the strapping pins read. The watchdog would end a long transfer: esptool turns off a real one. */
+/**
+ * `strap`: what the strapping pins read. The watchdog would end a long transfer: esptool turns off
+ * a real one.
+ */
 const waiting = (chip: string, strap: string): readonly string[] => [
   ...["-global", `driver=${chip}.gpio,property=strap_mode,value=${strap}`],
   ...["-global", `driver=timer.${chip}.timg,property=wdt_disable,value=true`],

@@ -1,4 +1,5 @@
-// `node scripts/campaign.mjs chip`: the board's promises on an emulated chip. What was passed is kept, and not run again unless something changed.
+// `node scripts/campaign.mjs chip`: the board's promises on an emulated chip. What was passed is
+// kept, and not run again unless something changed.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Command, Option } from "commander";

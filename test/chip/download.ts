@@ -1,4 +1,5 @@
-// The emulated chip in its download mode: its ROM waits for esptool, as a board does whose BOOT was held.
+// The emulated chip in its download mode: its ROM waits for esptool, as a board does whose BOOT was
+// held.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -29,7 +30,10 @@ interface Ran {
   readonly seconds: number;
 }
 
-/** `mote` as its user calls it, with the port of a board of this flash at the end; esptool is the one that is installed. */
+/**
+ * `mote` as its user calls it, with the port of a board of this flash at the end; esptool is the
+ * one that is installed.
+ */
 export async function moteAtBoard(file: string, words: readonly string[]): Promise<Ran> {
   const port = await freePort();
   const machine = [
@@ -60,7 +64,10 @@ export async function mote(words: readonly string[]): Promise<Ran> {
   return { code, out, said, seconds: Math.round((Date.now() - began) / 1000) };
 }
 
-/** The emulator opens its port late on a busy machine; a look at it would take the one connection it has. */
+/**
+ * The emulator opens its port late on a busy machine; a look at it would take the one connection it
+ * has.
+ */
 async function listening(port: number): Promise<void> {
   for (let n = 0; n < 100; n++) {
     const server = createServer();

@@ -1,4 +1,5 @@
-// An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
+// An emulated board beside a local platform, in one process. Images are built once for each set of
+// settings, and kept.
 import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import {
@@ -98,7 +99,10 @@ const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, 
   ...more,
 });
 
-/** The image of the test application with these settings: built once, kept until a source or a setting changes. */
+/**
+ * The image of the test application with these settings: built once, kept until a source or a
+ * setting changes.
+ */
 export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Promise<Image> {
   await buildBoards();
   if (settings.program === "port-app") await bundleForXs("test/chip/port-app/guest.ts", GUEST);
@@ -143,7 +147,10 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
   return { directory: kept, folder: kept, chip: CHIP.name };
 }
 
-/** Waits until no other case builds. The socket's name is free again as soon as its process ends, however that ends. */
+/**
+ * Waits until no other case builds. The socket's name is free again as soon as its process ends,
+ * however that ends.
+ */
 async function takeTurn(): Promise<Server> {
   const path = `\0mote-chip-build ${keptAt()}`;
   for (;;) {
@@ -300,7 +307,9 @@ export class Board {
     await board?.cut();
   }
 
-  /** Resolves with the first line from `from` on that fits. Rejects after `ms`, with the last lines. */
+  /**
+   * Resolves with the first line from `from` on that fits. Rejects after `ms`, with the last lines.
+   */
   async line(pattern: RegExp, ms: number, from = 0): Promise<string> {
     const late = Date.now() + ms;
     for (;;) {
@@ -331,7 +340,8 @@ export async function openLocalPlatform(): Promise<LocalPlatform> {
   const platform = await startPlatform({ port: PORT, profile: PROFILE, ruleChain: true });
   const operator = new Operator({ url: platform.url });
   const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");
-  // A connection that was kept for the platform of the case before, at the same port, breaks at its first use.
+  // A connection that was kept for the platform of the case before, at the same port, breaks at its
+  // first use.
   await login().catch(login);
   const tls = await tlsFront(authority(), PORT, SECURE_PORT);
   const close = async (): Promise<void> => {

@@ -1,11 +1,15 @@
-// Several cases at once, each in a process of its own with ports and a flash of its own: most of a case is waiting for a chip that has nothing to do.
+// Several cases at once, each in a process of its own with ports and a flash of its own: most of a
+// case is waiting for a chip that has nothing to do.
 import { spawn } from "node:child_process";
 import { authority, PORT } from "./rig.js";
 
 /** A platform, TLS before it, and what a case listens at itself. */
 const PORTS = 10;
 
-/** Starts this program once for each name, `count` at a time, in the given order, and prints what each said when it is over. Resolves with how many failed. */
+/**
+ * Starts this program once for each name, `count` at a time, in the given order, and prints what
+ * each said when it is over. Resolves with how many failed.
+ */
 export async function sideBySide(
   names: readonly string[],
   count: number,

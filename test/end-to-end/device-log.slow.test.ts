@@ -1,4 +1,5 @@
-// The lines that `mote run` keeps, as its operator reads them by `mote logs NAME --device`: over kills, a torn file, and an image that logs what it must not.
+// The lines that `mote run` keeps, as its operator reads them by `mote logs NAME --device`: over
+// kills, a torn file, and an image that logs what it must not.
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";

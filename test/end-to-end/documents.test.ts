@@ -1,4 +1,5 @@
-// The documents as files: every relative link of theirs leads to a file, or to a page that `npm run docs` generates.
+// The documents as files: every relative link of theirs leads to a file, or to a page that `npm run
+// docs` generates.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import test from "ava";
@@ -51,7 +52,9 @@ test("every link to a heading of a document finds it", (t) => {
   }
 });
 
-/** The lines of the pages' shell blocks, each once, comments left out and continued lines joined. */
+/**
+ * The lines of the pages' shell blocks, each once, comments left out and continued lines joined.
+ */
 const commands = (): string[] => [
   ...new Set(
     documents()

@@ -1,5 +1,6 @@
-// An update by `mote run` while supervisor and worker are killed at random moments: the process that runs in the end is the new image.
-// `npx ava --timeout 20m test/end-to-end/firmware-killed.slow.test.ts -- --kills 20` plays twenty rounds.
+// An update by `mote run` while supervisor and worker are killed at random moments: the process
+// that runs in the end is the new image. `npx ava --timeout 20m
+// test/end-to-end/firmware-killed.slow.test.ts -- --kills 20` plays twenty rounds.
 import test from "ava";
 import { argument } from "../arguments.js";
 import { largeImage, MIB, release } from "./firmware-large.js";

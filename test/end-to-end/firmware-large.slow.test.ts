@@ -1,5 +1,6 @@
-// A large image through `mote run`, in real processes: the memory of the one that takes it does not grow with it.
-// `npx ava --timeout 10m test/end-to-end/firmware-large.slow.test.ts -- --mib 64` takes one of 64 MiB, with two and with three connections.
+// A large image through `mote run`, in real processes: the memory of the one that takes it does not
+// grow with it. `npx ava --timeout 10m test/end-to-end/firmware-large.slow.test.ts -- --mib 64`
+// takes one of 64 MiB, with two and with three connections.
 import test from "ava";
 import { argument } from "../arguments.js";
 import { MIB, updateTo } from "./firmware-large.js";

@@ -1,17 +1,23 @@
-// A large image through real processes: the local platform hands it out, `mote run` takes it, and the worker's memory is published by its application.
+// A large image through real processes: the local platform hands it out, `mote run` takes it, and
+// the worker's memory is published by its application.
 import { latest, type Rig, type Teardown, until } from "./rig.js";
 import { image, imageText, type Run, run } from "./run.js";
 
 export const MIB = 1024 * 1024;
 
-/** Bytes after a collection (`live`: heap, external and array buffers; `rss`: the whole process), and the share of the download done. */
+/**
+ * Bytes after a collection (`live`: heap, external and array buffers; `rss`: the whole process),
+ * and the share of the download done.
+ */
 export interface Memory {
   readonly live: number;
   readonly rss: number;
   readonly percent: number;
 }
 
-/** The body of an application that collects garbage and publishes its memory four times a second. */
+/**
+ * The body of an application that collects garbage and publishes its memory four times a second.
+ */
 const PUBLISHES = `
   process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
   const gc = process.getBuiltinModule("node:vm").runInNewContext("gc");
@@ -47,7 +53,10 @@ export function memoryOf(device: Run): Memory[] {
     .map((line) => JSON.parse(line.slice("memory ".length)));
 }
 
-/** Updates a device to an image of `size` bytes; resolves with the memory of the process that took it, before and while it came. */
+/**
+ * Updates a device to an image of `size` bytes; resolves with the memory of the process that took
+ * it, before and while it came.
+ */
 export async function updateTo(
   t: Teardown,
   rig: Rig,

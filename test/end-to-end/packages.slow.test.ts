@@ -1,4 +1,5 @@
-// Both packages as they would be published, in an empty project: what is in them, and that all of it works there.
+// Both packages as they would be published, in an empty project: what is in them, and that all of
+// it works there.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

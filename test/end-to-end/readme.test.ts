@@ -1,5 +1,5 @@
-// The README's example, as it stands there: compiled with all checks on, then run as a program of its own, without any
-// server and against the local platform.
+// The README's example, as it stands there: compiled with all checks on, then run as a program of
+// its own, without any server and against the local platform.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

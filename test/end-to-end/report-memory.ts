@@ -1,4 +1,5 @@
-// Writes a report to its output as `mote report` does, and the most memory that this process had to standard error: URL and view are its arguments.
+// Writes a report to its output as `mote report` does, and the most memory that this process had to
+// standard error: URL and view are its arguments.
 import { Reports, Session } from "../../report/index.js";
 import { Output } from "../../tools/cli/report/output.js";
 import { RowWriter } from "../../tools/cli/report/row-writer.js";

@@ -1,4 +1,5 @@
-// A platform and agents on the Node host, in one process, for tests that look from the platform's side only: through its REST.
+// A platform and agents on the Node host, in one process, for tests that look from the platform's
+// side only: through its REST.
 import { randomBytes } from "node:crypto";
 import type { ExecutionContext } from "ava";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
@@ -34,7 +35,10 @@ function sweepOnce(operator: Operator): Promise<void> {
   return swept;
 }
 
-/** With a device profile of its own. When the test ends, however it does, all that was made is deleted. */
+/**
+ * With a device profile of its own. When the test ends, however it does, all that was made is
+ * deleted.
+ */
 export async function startRig(t: Teardown, server: Server): Promise<Rig> {
   const { url, close } = await open(server);
   const stateDir = scratch();

@@ -1,4 +1,5 @@
-// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on a local platform of their own.
+// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on a local
+// platform of their own.
 
 import test from "ava";
 import { OperatorError } from "../../tools/operator/error.js";
@@ -44,14 +45,20 @@ export function serversOf(env: NodeJS.ProcessEnv): readonly [Server, ...Server[]
 
 export const SERVERS = serversOf(process.env);
 export const isGiven = SERVERS.some(({ url }) => url !== undefined);
-/** For what may take its time: a real server stores later and answers over a network. In milliseconds. */
+/**
+ * For what may take its time: a real server stores later and answers over a network. In
+ * milliseconds.
+ */
 export const PATIENCE_MS = isGiven ? 120_000 : 60_000;
 /** How far the clocks of device and platform may be apart. */
 export const SKEW_MS = isGiven ? 600_000 : 0;
 
 /** A stock server has no rule chain that answers: these are skipped there. */
 export const withRuleChain = unless(test, isGiven ? "a stock server has no such rule chain" : undefined);
-/** Needs a customer's login: those of a fresh server, or MOTE_PLATFORM_CUSTOMER_USERNAME and _PASSWORD. */
+/**
+ * Needs a customer's login: those of a fresh server, or MOTE_PLATFORM_CUSTOMER_USERNAME and
+ * _PASSWORD.
+ */
 export const withCustomer = unless(
   test,
   (await hasCustomer()) ? undefined : "no customer's login: MOTE_PLATFORM_CUSTOMER_USERNAME",

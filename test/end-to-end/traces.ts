@@ -1,4 +1,5 @@
-// What the end-to-end tests leave on a platform, and how it goes away again. All of it bears a name of their own.
+// What the end-to-end tests leave on a platform, and how it goes away again. All of it bears a name
+// of their own.
 import { randomBytes } from "node:crypto";
 import type { Operator } from "../../tools/operator/operator.js";
 import type {

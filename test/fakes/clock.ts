@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it. Everything that happens in a fake host (timers, what sockets do) waits in this
-// one queue, so that a run is the same every time.
+// A clock that stands still until a test moves it. Everything that happens in a fake host (timers,
+// what sockets do) waits in this one queue, so that a run is the same every time.
 import type { Clock } from "../../src/port.js";
 
 interface Event {
@@ -18,7 +18,10 @@ export class FakeClock implements Clock {
   /** A heap: the event that comes next is the first. */
   readonly #queue: Event[] = [];
   #sameInstant = 0;
-  /** Waited for after each event: all that it set off is done. For a test with a part of it in another process. */
+  /**
+   * Waited for after each event: all that it set off is done. For a test with a part of it in
+   * another process.
+   */
   settled: () => Promise<void> = settle;
 
   /** `wall`: ms since 1970 at the start; undefined if the host does not know the time. */
@@ -54,7 +57,10 @@ export class FakeClock implements Clock {
     return this.#queue.filter((event) => event.run).length;
   }
 
-  /** Lets `ms` pass. What is due happens in order, and all promises are settled after each event. Rejects with what an event threw. */
+  /**
+   * Lets `ms` pass. What is due happens in order, and all promises are settled after each event.
+   * Rejects with what an event threw.
+   */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.settled();
@@ -62,7 +68,10 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 
-  /** Lets time pass until `reached()`, event by event; rejects if that takes more than `withinMs`. Returns the ms that passed. */
+  /**
+   * Lets time pass until `reached()`, event by event; rejects if that takes more than `withinMs`.
+   * Returns the ms that passed.
+   */
   async runUntil(reached: () => boolean, withinMs = 3_600_000): Promise<number> {
     const start = this.#now;
     await this.settled();
@@ -134,7 +143,10 @@ export class FakeClock implements Clock {
 const isBefore = (one: Event, other: Event): boolean =>
   one.at < other.at || (one.at === other.at && one.order < other.order);
 
-/** Between two immediates Node runs all promises that are due. Some in one turn of its loop: a turn costs more than most events. */
+/**
+ * Between two immediates Node runs all promises that are due. Some in one turn of its loop: a turn
+ * costs more than most events.
+ */
 const IN_ONE_TURN = 16;
 const waiting: (() => void)[] = [];
 let immediates = 0;

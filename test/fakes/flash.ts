@@ -1,4 +1,5 @@
-// Sectors as flash has them, in an array. What is against the rules of flash throws and is noted, in case somebody catches it.
+// Sectors as flash has them, in an array. What is against the rules of flash throws and is noted,
+// in case somebody catches it.
 import type { Blocks, Slot } from "../../src/port.js";
 
 export class FakeFlash implements Blocks {

@@ -111,7 +111,10 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   };
 }
 
-/** A line is for people: it says something, at a level there is. Its test fails otherwise, whatever the agent would catch. */
+/**
+ * A line is for people: it says something, at a level there is. Its test fails otherwise, whatever
+ * the agent would catch.
+ */
 function checkLine(level: string, line: string): void {
   if (LEVELS.includes(level) && /^[^\n]*\w[^\n]*$|^\*{3}$|^\(-\)$/.test(line)) return;
   void Promise.reject(new Error(`the agent logs "${line}" as "${level}"`));

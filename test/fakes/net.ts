@@ -1,15 +1,25 @@
-// In-memory sockets. The test is the other side: it is handed a `Peer` for each connection that the agent opens.
+// In-memory sockets. The test is the other side: it is handed a `Peer` for each connection that the
+// agent opens.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { FakeClock } from "./clock.js";
 
 export interface NetOptions {
-  /** ms from one side to the other, in each direction; a function is asked once for each connection. Default 1. */
+  /**
+   * ms from one side to the other, in each direction; a function is asked once for each connection.
+   * Default 1.
+   */
   latencyMs?: number | (() => number);
-  /** Bytes that one `write` of the agent takes at most; the rest is taken at the next `writable`. Default: all. */
+  /**
+   * Bytes that one `write` of the agent takes at most; the rest is taken at the next `writable`.
+   * Default: all.
+   */
   writeBytes?: number;
   /** Bytes that one `read` of the agent gives at most. Default: all there are. */
   readBytes?: number;
-  /** Bytes of the peer that arrive together, each group with a `readable` of its own. Default: what one `send` sent. */
+  /**
+   * Bytes of the peer that arrive together, each group with a `readable` of its own. Default: what
+   * one `send` sent.
+   */
   segmentBytes?: number;
   /** ms that each such group takes: what follows it waits. Default 0. */
   segmentMs?: number;
@@ -190,8 +200,9 @@ class FakeSocket implements Socket {
   }
 
   /**
-   * After all that the peer did before, and `delayMs`. Called again after the ms that it returns, which are `moreMs` in all. Only the first of what
-   * comes has a timer: a long answer in small segments, of which a closed socket takes no more, is no load on the clock.
+   * After all that the peer did before, and `delayMs`. Called again after the ms that it returns,
+   * which are `moreMs` in all. Only the first of what comes has a timer: a long answer in small
+   * segments, of which a closed socket takes no more, is no load on the clock.
    */
   #inOrder(run: () => number | undefined, delayMs = 0, moreMs = 0): void {
     const at = Math.max(this.#clock.now() + this.#latencyMs, this.#freeAt) + delayMs;

@@ -1,4 +1,5 @@
-// The local platform's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
+// The local platform's device API on the in-memory sockets and the clock that stands still: an
+// agent and a platform in one event queue.
 import type { Device } from "../../tools/platform/core/devices.js";
 import { parseJson } from "../../tools/platform/core/json/json-reader.js";
 import { PlatformCore } from "../../tools/platform/core/platform.js";
@@ -173,7 +174,9 @@ function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined)
   else if (answerBytes(response, 0).closes) peer.end();
 }
 
-/** As the platform's web server writes it, with a length, and with a date only if a test gave one. */
+/**
+ * As the platform's web server writes it, with a length, and with a date only if a test gave one.
+ */
 function bytesOf(response: DeviceResponse): Uint8Array {
   const { whole, head } = answerBytes({ ...response, chunked: false }, 0);
   const lines = Buffer.from(whole.subarray(0, head)).toString("latin1").replace(UNASKED_DATE, "");

@@ -3,7 +3,10 @@ import type { Blocks, Store } from "../../src/port.js";
 import type { FakeFlash } from "./flash.js";
 import { type FakeStore, randomBytes } from "./host.js";
 
-/** Thrown by every call that could have an effect on a device without power: a careless `catch` can't complete the work. */
+/**
+ * Thrown by every call that could have an effect on a device without power: a careless `catch`
+ * can't complete the work.
+ */
 export class PowerLossError extends Error {}
 
 /**
@@ -69,7 +72,10 @@ export class Power {
     if (!this.#on) throw new PowerLossError();
   }
 
-  /** Does what lasts, unless the power goes at it. `half`: what may be left half done, or what leaves it so. */
+  /**
+   * Does what lasts, unless the power goes at it. `half`: what may be left half done, or what
+   * leaves it so.
+   */
   change<T>(name: string, act: () => T, half?: FlashChange | Tear): T {
     const kind = this.#begin(name, half ? KINDS : WHOLE);
     if (!kind) return act();
@@ -84,7 +90,10 @@ export class Power {
     return this.change(`send ${length}`, act);
   }
 
-  /** An instant at which the power may go though nothing lasting happens: something comes from the network, say. */
+  /**
+   * An instant at which the power may go though nothing lasting happens: something comes from the
+   * network, say.
+   */
   instant(name: string): void {
     if (this.#begin(name, INSTANT)) this.#lose();
   }

@@ -13,7 +13,10 @@ export interface SeenRequest {
   reply(status: number, body?: unknown, headers?: Record<string, string>): void;
 }
 
-/** Hands every complete request to `handle`, which replies at once, later, or never. Returns the list of all requests seen. */
+/**
+ * Hands every complete request to `handle`, which replies at once, later, or never. Returns the
+ * list of all requests seen.
+ */
 export function serve(
   net: Pick<FakeNet, "onConnect">,
   handle: (request: SeenRequest) => unknown,

@@ -1,4 +1,5 @@
-// What strangers can send while a device is commissioned: requests, forms, certificates, questions for names.
+// What strangers can send while a device is commissioned: requests, forms, certificates, questions
+// for names.
 
 import { readAuthorities } from "../../extras/commissioning/authorities.js";
 import { answerDns } from "../../extras/commissioning/dns.js";

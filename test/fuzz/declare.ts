@@ -1,4 +1,5 @@
-// Damaged documents for every parser of what comes from outside, the network, flash and the application, as AVA tests.
+// Damaged documents for every parser of what comes from outside, the network, flash and the
+// application, as AVA tests.
 import test from "ava";
 import { SEED } from "../sample.js";
 import { checkAll, PARSERS, report } from "./documents.js";

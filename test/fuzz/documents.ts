@@ -1,4 +1,5 @@
-// One damaged document after the other: each follows from seed, parser and number alone, so that any of them can be had again.
+// One damaged document after the other: each follows from seed, parser and number alone, so that
+// any of them can be had again.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { COMMISSION_PARSERS } from "./commission-parsers.js";
@@ -17,7 +18,10 @@ export const PARSERS: readonly Parser[] = [
   REPORT,
 ];
 
-/** Of this process's own time; a document is read again before it is called slow, as a collection may have come between. */
+/**
+ * Of this process's own time; a document is read again before it is called slow, as a collection
+ * may have come between.
+ */
 const SLOW_MS = 500;
 /** Longer documents are not cut into single bytes. */
 const SINGLES = 500;
@@ -84,7 +88,10 @@ export function check(parser: Parser, seed: number, number: number): Failure | u
 
 /** Lets what a document set off come to its end, now and then. */
 const BREATH = 500;
-/** Nothing of a document is kept; what is no longer used may wait for the collector, so it is made to run before anything is said. */
+/**
+ * Nothing of a document is kept; what is no longer used may wait for the collector, so it is made
+ * to run before anything is said.
+ */
 const HEAP_BYTES = 16 * 1024 * 1024;
 /** Buffers that a collection found unused are given back beside it, and counted in the next. */
 const COLLECTIONS = 4;

@@ -10,7 +10,10 @@ import { must, type Parser, whole } from "./parser.js";
 const SECTOR = 512;
 const SECTORS = 4;
 
-/** What an outbox leaves behind that took and delivered this many points, by turns; `wall` null: without a clock. */
+/**
+ * What an outbox leaves behind that took and delivered this many points, by turns; `wall` null:
+ * without a clock.
+ */
 function image(turns: readonly [number, number][], wall: number | null = 1_700_000_000_000): Uint8Array {
   const blocks = new FakeFlash(SECTORS * SECTOR, SECTOR);
   const { outbox } = rig(blocks, {}, undefined, wall);
@@ -35,7 +38,10 @@ const LAWFUL = [
 ];
 const TORN = LAWFUL.map((bytes) => bytes.map((byte, at) => (at % SECTOR > 300 && at % 3 === 0 ? 0 : byte)));
 
-/** The documents are what the sectors hold. What is found is brought to an end as the agent does it, batch by batch. */
+/**
+ * The documents are what the sectors hold. What is found is brought to an end as the agent does it,
+ * batch by batch.
+ */
 const SECTOR_LOG: Parser = {
   name: "sectors",
   documents: [...LAWFUL, ...TORN],

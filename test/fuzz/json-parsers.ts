@@ -45,7 +45,10 @@ function parsed(text: string): { value: Json } | undefined {
   }
 }
 
-/** Against the engine's own parser: the same texts are taken but for those too deep, and nothing can become a prototype. */
+/**
+ * Against the engine's own parser: the same texts are taken but for those too deep, and nothing can
+ * become a prototype.
+ */
 function readJson(text: string): unknown {
   const ours = parseJson(text);
   if (ours.ok) {
@@ -98,7 +101,10 @@ function readProvision(text: string): unknown {
   return answer;
 }
 
-/** What a text of these bytes is, by the host's decoder: U+FFFD for each byte that begins no code point. */
+/**
+ * What a text of these bytes is, by the host's decoder: U+FFFD for each byte that begins no code
+ * point.
+ */
 function slowly(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; ) {

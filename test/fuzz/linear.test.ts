@@ -1,4 +1,5 @@
-// Time in proportion to size: documents that are made to be slow, in two sizes. What is quadratic takes 64 times the time for 8 times the bytes.
+// Time in proportion to size: documents that are made to be slow, in two sizes. What is quadratic
+// takes 64 times the time for 8 times the bytes.
 import test from "ava";
 import { PARSERS } from "./documents.js";
 

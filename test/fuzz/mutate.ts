@@ -3,7 +3,10 @@
 /** 0 (included) to `below` (excluded), whole. */
 export type Chance = (below: number) => number;
 
-/** Longer documents are cut, as the bodies that the agent reads are before they are parsed; one in 16 later. */
+/**
+ * Longer documents are cut, as the bodies that the agent reads are before they are parsed; one in
+ * 16 later.
+ */
 const LONG = 4096;
 const LONGEST = 32_768;
 
@@ -42,7 +45,10 @@ const VALUES = [
   '{"a":null}',
 ].map(bytes);
 const VALUE = /(?<=[:[,])(?:"[^"]*"|[\w.+-]+|\[\]|\{\})/g;
-/** Bytes that are no UTF-8: a continuation alone, cut sequences, too long ones, a surrogate, beyond the last code point. */
+/**
+ * Bytes that are no UTF-8: a continuation alone, cut sequences, too long ones, a surrogate, beyond
+ * the last code point.
+ */
 const UNFIT = ["80", "c3", "e282", "f09f98", "c080", "e08080", "eda080", "f4908080", "fe", "ff"].map(
   (hex) => new Uint8Array(Buffer.from(hex, "hex")),
 );
@@ -64,7 +70,10 @@ function pick<T>(list: readonly T[], chance: Chance): T {
   return list[chance(list.length)] as T;
 }
 
-/** Where a run of digits begins and ends, at or behind a place of chance; undefined if there is none. */
+/**
+ * Where a run of digits begins and ends, at or behind a place of chance; undefined if there is
+ * none.
+ */
 function digits(document: Uint8Array, chance: Chance): [number, number] | undefined {
   const isDigit = (at: number) => document[at]! >= 0x30 && document[at]! <= 0x39;
   let from = chance(document.length + 1);
@@ -142,7 +151,10 @@ const MUTATIONS: { readonly [name: string]: Mutation } = {
 };
 const NAMES = Object.keys(MUTATIONS);
 
-/** One to four mutations of one of `documents`, after each other; of every second one no more than one, which leaves most of it lawful. */
+/**
+ * One to four mutations of one of `documents`, after each other; of every second one no more than
+ * one, which leaves most of it lawful.
+ */
 export function mutated(documents: readonly Uint8Array[], chance: Chance): Uint8Array {
   let document = pick(documents, chance);
   const most = chance(16) === 0 ? LONGEST : LONG;

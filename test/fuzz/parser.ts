@@ -1,4 +1,5 @@
-// What is fuzzed: a parser, lawful documents, and what must hold of whatever comes of a damaged one.
+// What is fuzzed: a parser, lawful documents, and what must hold of whatever comes of a damaged
+// one.
 import { decode } from "../../hosts/node/text.js";
 
 export interface Parser {
@@ -6,15 +7,19 @@ export interface Parser {
   /** Lawful documents; the damaged ones are made of these. */
   readonly documents: readonly Uint8Array[];
   /**
-   * Reads a document that comes in `pieces` and says what came of it, as plain data. Throws if that breaks a promise. What the parser
-   * itself throws counts as that too: none of them declares an exception.
+   * Reads a document that comes in `pieces` and says what came of it, as plain data. Throws if that
+   * breaks a promise. What the parser itself throws counts as that too: none of them declares an
+   * exception.
    */
   read(pieces: readonly Uint8Array[]): unknown;
   /** Whether it takes bytes as they come: then whatever the pieces, the same must come of them. */
   readonly incremental?: boolean;
 }
 
-/** For parsers that read a text whole. Text that is no UTF-8 comes to them as the host or `decodeStart` gave it: here as Latin 1. */
+/**
+ * For parsers that read a text whole. Text that is no UTF-8 comes to them as the host or
+ * `decodeStart` gave it: here as Latin 1.
+ */
 export function ofText(name: string, documents: readonly string[], read: (text: string) => unknown): Parser {
   return {
     name,

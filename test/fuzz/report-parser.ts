@@ -11,7 +11,10 @@ const DOCUMENTS = [
   `{"columnLabels":["${"y".repeat(LIMIT - 4)}"],"dataTable":[{"a":"${"z".repeat(LIMIT - 8)}"}]}`,
 ];
 
-/** Against the engine's parser: what is taken is JSON with these very labels and rows, and rows handed out early are its first. */
+/**
+ * Against the engine's parser: what is taken is JSON with these very labels and rows, and rows
+ * handed out early are its first.
+ */
 function read(pieces: readonly Uint8Array[]): unknown {
   const rows: Row[] = [];
   const labels: (readonly string[])[] = [];

@@ -1,5 +1,5 @@
-// A bit of any value in the store of a whole agent changes while it does not run: it must come online again
-// as the same device, and deliver.
+// A bit of any value in the store of a whole agent changes while it does not run: it must come
+// online again as the same device, and deliver.
 
 import { Power } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";

@@ -1,5 +1,5 @@
-// A bit of the update journal changes while the power is off, at every point of an update: the device must
-// still come to the new image, and start nothing but whole images.
+// A bit of the update journal changes while the power is off, at every point of an update: the
+// device must still come to the new image, and start nothing but whole images.
 
 import { Power, PowerLossError } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
@@ -18,7 +18,10 @@ function begin(): Lamp {
   return lamp;
 }
 
-/** The update until the power goes at change `at`. Returns the lamp, or undefined if it was over before. */
+/**
+ * The update until the power goes at change `at`. Returns the lamp, or undefined if it was over
+ * before.
+ */
 async function until(at: number): Promise<Lamp | undefined> {
   const lamp = begin();
   const power = new Power({ at, kind: "after" });
@@ -40,7 +43,10 @@ async function survives(lamp: Lamp): Promise<void> {
     throw new Error(`it runs ${version}, ${machine.state}: ${JSON.stringify(shown)}`);
 }
 
-/** `dice` picks one bit of the journal at each change of an update; without it one bit of each of its bytes is damaged. */
+/**
+ * `dice` picks one bit of the journal at each change of an update; without it one bit of each of
+ * its bytes is damaged.
+ */
 export async function flipUpdate(dice?: Dice): Promise<Flipped> {
   const flipped: Flipped = { runs: 0, over: 0, problems: [] };
   for (let at = 0; ; at++) {

@@ -1,5 +1,5 @@
-// Bits that change by themselves: of what a device keeps, each byte is damaged in turn, and the next start
-// must deliver or count every point that was accepted.
+// Bits that change by themselves: of what a device keeps, each byte is damaged in turn, and the
+// next start must deliver or count every point that was accepted.
 import { Outbox } from "../../src/agent/queue/outbox.js";
 import { Time } from "../../src/agent/time/time.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
@@ -66,7 +66,10 @@ export function queuesLeft(): Left[] {
   });
 }
 
-/** A start on what is left after the damage: delivers all, records some more, and checks that these arrive after one more start. */
+/**
+ * A start on what is left after the damage: delivers all, records some more, and checks that these
+ * arrive after one more start.
+ */
 export function survives(left: Left, flash: Uint8Array, store: ReadonlyMap<string, Uint8Array>): number {
   const { sectorSize, drop, accepted, finished } = left;
   const kept = new FakeStore(new Map(store));

@@ -1,4 +1,5 @@
-// The bit flips as AVA tests: one for each queue, for the journal of an update, and for the whole store.
+// The bit flips as AVA tests: one for each queue, for the journal of an update, and for the whole
+// store.
 import test from "ava";
 import { SEED } from "../sample.js";
 import type { Dice } from "../simulation/dice.js";
@@ -6,7 +7,10 @@ import { flipQueue, queuesLeft, survives } from "./bit-flips.js";
 import { flipStore } from "./bit-flips-store.js";
 import { flipUpdate } from "./bit-flips-update.js";
 
-/** Points counted and not lost, at most: what a damaged status entry confirmed, and the end of a sector. */
+/**
+ * Points counted and not lost, at most: what a damaged status entry confirmed, and the end of a
+ * sector.
+ */
 const OVER = 8;
 const SHOWN = 3;
 

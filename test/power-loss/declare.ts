@@ -4,7 +4,10 @@ import { type Case, type Swept, sweep } from "./runner.js";
 
 const SHOWN = 3;
 
-/** Declares a test for each case: `promise` holds wherever it is cut. A failure says how to see that one run again. */
+/**
+ * Declares a test for each case: `promise` holds wherever it is cut. A failure says how to see that
+ * one run again.
+ */
 export function powerLossTests<World>(promise: string, cases: readonly Case<World>[], pairs: number): void {
   for (const one of cases) {
     test.serial(`${promise}, wherever the power is cut (${one.name})`, async (t) => {

@@ -1,7 +1,9 @@
-// A disk in memory in place of the file system, for one directory: it keeps what was synced, and of the rest whatever it likes.
+// A disk in memory in place of the file system, for one directory: it keeps what was synced, and of
+// the rest whatever it likes.
 //
-// As POSIX has it: `fsync` of a file keeps its bytes, not its name; `fsync` of a directory keeps the names in it. What was not synced when the
-// power goes is kept in part and in any order. At `before` and `after` only the process is killed: nothing is lost by that, nor synced.
+// As POSIX has it: `fsync` of a file keeps its bytes, not its name; `fsync` of a directory keeps
+// the names in it. What was not synced when the power goes is kept in part and in any order. At
+// `before` and `after` only the process is killed: nothing is lost by that, nor synced.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname } from "node:path";
@@ -19,7 +21,10 @@ interface Inode {
   kept: Uint8Array;
 }
 
-/** What was done and not synced: a name was given, or taken away, or both at once; or bytes were written. */
+/**
+ * What was done and not synced: a name was given, or taken away, or both at once; or bytes were
+ * written.
+ */
 type Pending =
   | { readonly what: "name"; readonly from?: string; readonly to: string; readonly inode?: Inode }
   | { readonly what: "bytes"; readonly inode: Inode; readonly at: number; readonly bytes: Uint8Array };
@@ -41,7 +46,10 @@ export class Disk {
   #loss: { kind: Kind; random: () => number } | undefined;
   #power: Power | undefined;
 
-  /** The next start: of what was not synced at the last power loss chance has kept some. From now on this is what lies below ROOT. */
+  /**
+   * The next start: of what was not synced at the last power loss chance has kept some. From now on
+   * this is what lies below ROOT.
+   */
   start(power: Power): void {
     this.#power = power;
     const { kind, random } = this.#loss ?? { kind: "after", random: () => 0 };
@@ -114,7 +122,8 @@ export class Disk {
   truncate(file: Inode | number, size: number, path = ""): void {
     const inode = typeof file === "number" ? this.#file(file) : file;
     this.#change(`truncate ${path}`, () => {
-      // To more: holes, which are kept with the name. To less: nothing that was there is wanted any more.
+      // To more: holes, which are kept with the name. To less: nothing that was there is wanted any
+      // more.
       inode.bytes = overlay(inode.bytes.slice(0, size), size, new Uint8Array(0));
       inode.kept = inode.bytes.slice();
     });

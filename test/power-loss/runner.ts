@@ -1,5 +1,5 @@
-// Runs a case under power losses. A case is a job that takes up where the last start left it, so the power may go anywhere, any number of
-// times, and must come to the same end:
+// Runs a case under power losses. A case is a job that takes up where the last start left it, so
+// the power may go anywhere, any number of times, and must come to the same end:
 //
 //   interface World { store: FakeStore; saved: number }
 //   const counter: Case<World> = {
@@ -17,8 +17,10 @@
 //   };
 //   powerLossTests("a counter never goes back", [counter], 100); // in counter.test.ts; `multiply` makes many of one
 //
-// `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (fakes/power.ts); a whole host
-// with power is in fakes/powered-device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.
+// `world` is what outlives the power loss, and what the test knows. All that lasts is changed
+// through `power` (fakes/power.ts); a whole host with power is in fakes/powered-device.ts. An
+// exception is a problem, but for what comes after the power loss. An `async` job ends when it sees
+// that the power is off.
 
 import { type Change, KINDS, Power, type PowerLoss, PowerLossError } from "../fakes/power.js";
 import type { Dice } from "../simulation/dice.js";
@@ -55,7 +57,10 @@ export class Problem extends Error {
   }
 }
 
-/** One run: `none`, `linear.KIND` (each start one change longer than that before), or a power loss for each start, as `12.bits+3.before`. */
+/**
+ * One run: `none`, `linear.KIND` (each start one change longer than that before), or a power loss
+ * for each start, as `12.bits+3.before`.
+ */
 type Plan = string;
 
 const MOST_STARTS = 500;
@@ -107,8 +112,8 @@ function trail(starts: readonly Change[][]): string {
 }
 
 /**
- * The power of `one` goes everywhere: once at each change, over and over, and twice in about `pairs` runs, spread evenly over all there are
- * (Infinity: all).
+ * The power of `one` goes everywhere: once at each change, over and over, and twice in about
+ * `pairs` runs, spread evenly over all there are (Infinity: all).
  */
 export async function sweep<World>(one: Case<World>, pairs: number): Promise<Swept> {
   const { swept, changes, singles } = await begin(one);
@@ -131,7 +136,10 @@ export async function sweep<World>(one: Case<World>, pairs: number): Promise<Swe
   return swept;
 }
 
-/** The power of `one` goes at up to `most` places that `dice` picks, clean or torn; every other time once more in the start that follows. */
+/**
+ * The power of `one` goes at up to `most` places that `dice` picks, clean or torn; every other time
+ * once more in the start that follows.
+ */
 export async function sample<World>(one: Case<World>, dice: Dice, most: number): Promise<Swept> {
   const { swept, singles } = await begin(one);
   for (let n = 0; n < most && singles.length > 0; n++) {
@@ -174,7 +182,10 @@ async function run<World>(
   }
 }
 
-/** One case for each combination of the values; `make` says its name and what it is. Combinations of the same name are one. */
+/**
+ * One case for each combination of the values; `make` says its name and what it is. Combinations of
+ * the same name are one.
+ */
 export function multiply<Lists extends Record<string, readonly unknown[]>, World>(
   lists: Lists,
   make: (values: { [name in keyof Lists]: Lists[name][number] }) => Case<World>,

@@ -1,4 +1,5 @@
-// What keeps the promises when the power goes, as edits that take it away: the power losses of each group must miss theirs.
+// What keeps the promises when the power goes, as edits that take it away: the power losses of each
+// group must miss theirs.
 
 /** Text that is once in a file, and what stands in its place without the safeguard. */
 interface Edit {

@@ -1,4 +1,5 @@
-// A sample of the power losses: from each part some cases, in each some power losses, drawn by the seed. All: the other files, and node scripts/campaign.mjs power-loss.
+// A sample of the power losses: from each part some cases, in each some power losses, drawn by the
+// seed. All: the other files, and node scripts/campaign.mjs power-loss.
 import test from "ava";
 import { SEED } from "../sample.js";
 import { Dice } from "../simulation/dice.js";

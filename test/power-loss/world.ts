@@ -11,7 +11,10 @@ import { storedJson } from "../fakes/stored.js";
 export const NAME = "greenhouse-7";
 const TOKEN = /^\/api\/v1\/([^/]+)\/(\w+)/;
 
-/** What goes wrong on the way: nothing; the first request of its path is taken, and its answer lost; or the first three don't arrive. */
+/**
+ * What goes wrong on the way: nothing; the first request of its path is taken, and its answer lost;
+ * or the first three don't arrive.
+ */
 export const WAYS = ["clear", "answer-lost", "dropped"] as const;
 export type Way = (typeof WAYS)[number];
 const OFTEN = { clear: 0, "answer-lost": 1, dropped: 3 };
@@ -61,7 +64,10 @@ export class World {
     return { agent, host };
   }
 
-  /** Lets time pass until `done()`, or the power goes. Throws after `ms`, and what callbacks found wrong. */
+  /**
+   * Lets time pass until `done()`, or the power goes. Throws after `ms`, and what callbacks found
+   * wrong.
+   */
   async until(power: Power, what: string, done: () => boolean, ms = 60_000): Promise<void> {
     await this.body.clock
       .runUntil(() => !power.on || this.problems.length > 0 || done(), ms)
@@ -95,8 +101,8 @@ export function noteArrivals({ platform }: World): Arrived {
 }
 
 /**
- * Points come in order, each with a time stamp of its own that grows, by `slackMs` less if need be. `mayChange`: a point that comes again may
- * have another.
+ * Points come in order, each with a time stamp of its own that grows, by `slackMs` less if need be.
+ * `mayChange`: a point that comes again may have another.
  */
 export function checkStamps(arrived: Arrived, { mayChange = false, slackMs = 0 }): void {
   const first = new Map<number, number>();

@@ -1,5 +1,6 @@
 // node scripts/campaign.mjs removals [--list] [NAME...]: takes one safeguard at a time out of a copy of the sources; the test that is named beside it, or the
-// power losses of its group, must fail. NAME: a group, or a part of a safeguard's name. Exits 1 if a safeguard is not missed or its text is gone.
+// power losses of its group, must fail. NAME: a group, or a part of a safeguard's name. Exits 1 if
+// a safeguard is not missed or its text is gone.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Deliberate breaks of each design, and the quick test that must fail. Edits are found by their text, so that a change of the code shows that a
-// break is out of date.
+// Deliberate breaks of each design, and the quick test that must fail. Edits are found by their
+// text, so that a change of the code shows that a break is out of date.
 
 /** Text that is once in a file, and what stands in its place without the safeguard. */
 export interface Edit {

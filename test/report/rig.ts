@@ -1,4 +1,5 @@
-// A client of the report API with a clock and a `fetch` of the test's own, and what its platform is asked.
+// A client of the report API with a clock and a `fetch` of the test's own, and what its platform is
+// asked.
 import {
   type ReportOptions,
   type ReportRequest,

@@ -1,4 +1,5 @@
-// The agent as a board runs it, built by scripts/board.mjs, in the same simulated runs as the sources. Here it runs on Node: on XS it is in test/xs.
+// The agent as a board runs it, built by scripts/board.mjs, in the same simulated runs as the
+// sources. Here it runs on Node: on XS it is in test/xs.
 import { register } from "node:module";
 import { pathToFileURL } from "node:url";
 import test from "ava";

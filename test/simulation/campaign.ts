@@ -1,4 +1,5 @@
-// A share of the simulated runs of test:all, the seeds 1 to 1,200, in two files so that two processes share them.
+// A share of the simulated runs of test:all, the seeds 1 to 1,200, in two files so that two
+// processes share them.
 import test from "ava";
 import { simulateMany } from "./many.js";
 import { FEATURED } from "./simulated-run.js";
@@ -6,7 +7,10 @@ import { FEATURED } from "./simulated-run.js";
 const SHARES = 8;
 const SHARE = 150;
 const GROUP = 25;
-/** Besides the faults of requests and connections, those of the device, the platform and their storage. */
+/**
+ * Besides the faults of requests and connections, those of the device, the platform and their
+ * storage.
+ */
 const DEEDS = [
   ...[
     "device: power loss",

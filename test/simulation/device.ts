@@ -1,5 +1,6 @@
-// A simulated device: one agent after the other on what the one before stored. The power may go at any instant, also in the middle of a
-// write: from then on nothing that its agent calls has an effect, and nothing calls it.
+// A simulated device: one agent after the other on what the one before stored. The power may go at
+// any instant, also in the middle of a write: from then on nothing that its agent calls has an
+// effect, and nothing calls it.
 import type { Host, Socket, Store } from "../../src/port.js";
 import type { FlashChange, PowerSupply } from "../fakes/power.js";
 import { PoweredDevice, type PoweredHost } from "../fakes/powered-device.js";
@@ -45,7 +46,10 @@ export class SimulatedDevice extends PoweredDevice {
   }
 }
 
-/** One start of a device until its power goes. Without power its calls fail, as a call that throws would stop the simulation. */
+/**
+ * One start of a device until its power goes. Without power its calls fail, as a call that throws
+ * would stop the simulation.
+ */
 export class PowerCycle implements PowerSupply {
   readonly host: PoweredHost;
   on = true;
@@ -77,7 +81,10 @@ export class PowerCycle implements PowerSupply {
     };
   }
 
-  /** Nothing has an effect any more. `silent`: the platform does not learn that the connections are gone. */
+  /**
+   * Nothing has an effect any more. `silent`: the platform does not learn that the connections are
+   * gone.
+   */
   off(silent: boolean): void {
     this.on = false;
     // What it left open nobody closes.
@@ -158,7 +165,9 @@ function program(flash: FlashChange["flash"], at: number, bytes: Uint8Array): vo
   for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0xff) flash.write(at + i, bytes.subarray(i, i + 1));
 }
 
-/** A part of a write: the beginning, with its last bytes half programmed, or bytes here and there. */
+/**
+ * A part of a write: the beginning, with its last bytes half programmed, or bytes here and there.
+ */
 function torn(bytes: Uint8Array, dice: Dice): Uint8Array {
   const part = bytes.slice(0, dice.below(bytes.length + 1));
   const from = dice.chance(0.5) ? Math.max(0, part.length - 4) : dice.below(part.length + 1);

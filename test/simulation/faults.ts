@@ -11,12 +11,18 @@ const DEPTH = 10_000;
 /** What happens to one request. */
 export type Cause = (request: SeenRequest, blow: Blow) => Fault;
 
-/** The platform's own error bodies quote address and body: the access token, and the provisioning secret. */
+/**
+ * The platform's own error bodies quote address and body: the access token, and the provisioning
+ * secret.
+ */
 const quoting = ({ path, body }: SeenRequest) => `No static resource ${path}. Body: ${body.slice(0, 300)}`;
 
 const TAKEN = Buffer.from("HTTP/1.1 200");
 
-/** Answers in the platform's place. What is posted the platform has taken: a device could not distinguish this answer from the platform's. */
+/**
+ * Answers in the platform's place. What is posted the platform has taken: a device could not
+ * distinguish this answer from the platform's.
+ */
 function instead(send: (request: SeenRequest, blow: Blow) => void): Cause {
   return (request, blow) => {
     if (request.method === "POST") {
@@ -32,7 +38,10 @@ function instead(send: (request: SeenRequest, blow: Blow) => void): Cause {
 const WAITED = [0, 5000, 20_000, 25_000];
 const ASKED = /[?]timeout=([0-9]+)/;
 
-/** A proxy answers in the place of a platform that powerCycles behind it: that has the request or not, and takes its time or not. */
+/**
+ * A proxy answers in the place of a platform that powerCycles behind it: that has the request or
+ * not, and takes its time or not.
+ */
 function proxied(code: number): Cause {
   return (request, { dice, clock }) => {
     const reply = () => request.reply(code, PAGE, dice.chance(0.5) ? { Connection: "close" } : undefined);

@@ -4,7 +4,10 @@ import { simulate } from "./simulated-run.js";
 /** What came of the runs from `first` on. */
 export interface Outcome {
   runs: number;
-  /** The first run with a broken promise: its seed, and what was broken. No run behind it was simulated. */
+  /**
+   * The first run with a broken promise: its seed, and what was broken. No run behind it was
+   * simulated.
+   */
   failed?: { seed: number; failures: string[] };
   /** How often each fault was applied. */
   applied: Record<string, number>;

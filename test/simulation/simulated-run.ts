@@ -1,5 +1,6 @@
-// A simulated run: a device and a platform through an hour or a day of everything that goes wrong, on a clock that a test moves. What the seed
-// decides is the same on every run. Afterwards, without faults, the promises are checked from the platform's side.
+// A simulated run: a device and a platform through an hour or a day of everything that goes wrong,
+// on a clock that a test moves. What the seed decides is the same on every run. Afterwards, without
+// faults, the promises are checked from the platform's side.
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { KEY, SECRET } from "../fakes/platform.js";
 import { type Observer, type PowerCycle, SimulatedDevice } from "./device.js";
@@ -17,7 +18,9 @@ const EVENTS = [
   ...(["attributes", "rpc", "refused", "error"] as const),
 ];
 const DEEDS = 36;
-/** A run's featured fault is applied so often, unless the device asks for nothing in all that time. */
+/**
+ * A run's featured fault is applied so often, unless the device asks for nothing in all that time.
+ */
 const FEATURED_TIMES = 2;
 const FEATURED_WITHIN_MS = 600_000;
 const GIVEN_TOKEN = "given-token-4711";
@@ -190,7 +193,10 @@ export class SimulatedRun {
     await check(this);
   }
 
-  /** This fault stays until it met the device: the next deed would change it, and before that there may be no request, or no device. */
+  /**
+   * This fault stays until it met the device: the next deed would change it, and before that there
+   * may be no request, or no device.
+   */
   async #feature(name: string): Promise<void> {
     const { world } = this;
     const { clock } = world;
@@ -293,7 +299,10 @@ export class SimulatedRun {
     this.points.record(points, poison);
   }
 
-  /** All that is written is refused for its content for a while, whatever it is, and reading works; or all of everything is. */
+  /**
+   * All that is written is refused for its content for a while, whatever it is, and reading works;
+   * or all of everything is.
+   */
   async #refuseContent(): Promise<void> {
     const { dice, world } = this;
     const status = dice.pick(["400", "400 with a text", "403", "413", "422", "500 with a text"]);
@@ -315,7 +324,10 @@ export class SimulatedRun {
     this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
   }
 
-  /** What the client attribute is to be on the platform, unless that refused it since it was published. */
+  /**
+   * What the client attribute is to be on the platform, unless that refused it since it was
+   * published.
+   */
   get count(): number | undefined {
     const refused = this.lines.findLast(({ line }) => line.includes("refuses a client attribute"));
     return this.published > 0 && !(refused && refused.at >= this.#publishedAt) ? this.published : undefined;
@@ -333,7 +345,10 @@ export class SimulatedRun {
     }
   }
 
-  /** The device's own network is gone for a while; mostly the host sees it return, and sometimes says so for nothing. */
+  /**
+   * The device's own network is gone for a while; mostly the host sees it return, and sometimes
+   * says so for nothing.
+   */
   async #network(): Promise<void> {
     const { dice, world } = this;
     world.count("the network goes and returns");
@@ -441,7 +456,10 @@ export class SimulatedRun {
     body.store.fails = fails;
   }
 
-  /** `fails`: all; `full`: nothing is written; `flickers`: now and then; `wears`: one sector is written or erased no more. */
+  /**
+   * `fails`: all; `full`: nothing is written; `flickers`: now and then; `wears`: one sector is
+   * written or erased no more.
+   */
   #flash(what: "fails" | "full" | "flickers" | "wears" | "works"): void {
     const { body, dice } = this;
     this.note(`flash ${what}`);
@@ -459,7 +477,10 @@ export class SimulatedRun {
     else this.points.blocksWork();
   }
 
-  /** Storage that fails and heals: points come all the while, and at the end the device is stopped as by SIGTERM, or its power goes. */
+  /**
+   * Storage that fails and heals: points come all the while, and at the end the device is stopped
+   * as by SIGTERM, or its power goes.
+   */
   async #heals(): Promise<void> {
     const { dice, body, world } = this;
     world.count("flash fails and heals");

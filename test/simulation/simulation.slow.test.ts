@@ -8,7 +8,8 @@ import { simulateSleepCycle, summary } from "./sleep-cycle/runs.js";
 const _run = promisify(execFile);
 const _COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
 
-// A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed N --days D` repeats one.
+// A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed
+// N --days D` repeats one.
 
 const MINUTE = 60_000;
 const YEAR = 20_261_121;

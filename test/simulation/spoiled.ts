@@ -1,4 +1,5 @@
-// Answers as the wire may bring them: made of the bytes of a real one, some lawful and seldom seen, some unlawful.
+// Answers as the wire may bring them: made of the bytes of a real one, some lawful and seldom seen,
+// some unlawful.
 import type { FakeClock } from "../fakes/clock.js";
 import type { Peer } from "../fakes/net.js";
 import type { Dice } from "./dice.js";
@@ -7,7 +8,10 @@ export interface Blow {
   readonly peer: Peer;
   readonly dice: Dice;
   readonly clock: Pick<FakeClock, "timer">;
-  /** What is sent arrives in pieces: behind the answer, and behind the next request, which a device with more to say sends at once. */
+  /**
+   * What is sent arrives in pieces: behind the answer, and behind the next request, which a device
+   * with more to say sends at once.
+   */
   readonly inPieces?: boolean;
   /** Sends an answer twice, as far as that can be judged. */
   readonly twice?: (answer: Uint8Array) => void;

@@ -21,12 +21,18 @@ const SLACK_MS = 10_000;
 /** A restart of the platform between two messages, so many requests from now. */
 interface Trap {
   left: number;
-  /** Before the platform has the request, or when it has answered; then what it answered may still arrive. */
+  /**
+   * Before the platform has the request, or when it has answered; then what it answered may still
+   * arrive.
+   */
   readonly when: "before" | "after" | "after, unheard";
   readonly how: Restart;
 }
 
-/** What connections do when the platform restarts: they break, or hang without a word, or a proxy keeps them. */
+/**
+ * What connections do when the platform restarts: they break, or hang without a word, or a proxy
+ * keeps them.
+ */
 export type Restart = "loud" | "silent" | "proxied";
 const RESTARTS: readonly Restart[] = ["loud", "silent", "proxied"];
 
@@ -127,7 +133,9 @@ export class World {
     return this.#bytes.copy().digest("hex");
   }
 
-  /** What may have cost a device the acknowledgement of an answer to an RPC: of RPC `id`, or of any. */
+  /**
+   * What may have cost a device the acknowledgement of an answer to an RPC: of RPC `id`, or of any.
+   */
   readonly #harm: { at: number; id: number | undefined; what: string }[] = [];
 
   /** What may have happened to the answer to RPC `id` between two times. */
@@ -150,7 +158,9 @@ export class World {
     this.#stallMs = undefined;
   }
 
-  /** Requests meet another fault from now on, the one called `name` or any; returns its description. */
+  /**
+   * Requests meet another fault from now on, the one called `name` or any; returns its description.
+   */
   changeFault(name?: string, only = /./): string {
     const { dice } = this;
     this.#activeFault = NO_FAULT;
@@ -188,7 +198,10 @@ export class World {
     this.#trap = { left: 1 + dice.below(12), when, how: dice.pick(RESTARTS) };
   }
 
-  /** With the next answer to an RPC a proxy begins to answer all for a while; the platform behind it stands still, and then goes on. */
+  /**
+   * With the next answer to an RPC a proxy begins to answer all for a while; the platform behind it
+   * stands still, and then goes on.
+   */
   stall(): void {
     this.#stallMs = this.dice.pick([20_000, 45_000, 90_000, 300_000]);
   }
@@ -203,7 +216,10 @@ export class World {
     this.#stallMs = undefined;
   }
 
-  /** Of an RPC poll on a connection of its own the second may come at any time: what it is taken for HTTP/1.1 does not say. */
+  /**
+   * Of an RPC poll on a connection of its own the second may come at any time: what it is taken for
+   * HTTP/1.1 does not say.
+   */
   #twice({ path, peer }: SeenRequest, bytes: Uint8Array): void {
     const { dice, clock } = this;
     const whole = this.net.options.segmentBytes === undefined;
@@ -235,7 +251,10 @@ export class World {
     for (const open of [...device.open]) (open as Exchange).answer(502);
   }
 
-  /** A total that goes down is that of a start that does not know of all before: what was in memory only is not counted on. */
+  /**
+   * A total that goes down is that of a start that does not know of all before: what was in memory
+   * only is not counted on.
+   */
   #note(key: string, total: number): void {
     const before = this.#reported.get(key) ?? 0;
     this.#reported.set(key, total);

@@ -1,4 +1,5 @@
-// Invariants are checked in every test that has a fake host; test/architecture looks for them in board images.
+// Invariants are checked in every test that has a fake host; test/architecture looks for them in
+// board images.
 import test from "ava";
 import { invariant } from "../../src/invariant.js";
 

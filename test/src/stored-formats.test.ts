@@ -1,4 +1,5 @@
-// The recorded bytes of each format that outlives a run. A later version must read them: a change needs a new format number.
+// The recorded bytes of each format that outlives a run. A later version must read them: a change
+// needs a new format number.
 import test from "ava";
 import { HealthRecord } from "../../extras/diagnostics/record.js";
 import { Alarms } from "../../extras/report-on-change/alarms.js";

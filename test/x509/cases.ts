@@ -1,4 +1,5 @@
-// Chains that a server may show, and what a client that trusts `root` alone must make of each. The name asked for is "localhost", or the address.
+// Chains that a server may show, and what a client that trusts `root` alone must make of each. The
+// name asked for is "localhost", or the address.
 import { createServer, type Server, type TlsOptions } from "node:tls";
 import { type Authorities, type Issued, identityOf } from "./authority.js";
 

@@ -96,7 +96,8 @@ testOnXs("values, documents, paths and checksums come out the same on XS and on 
   await bridge.close();
 });
 
-// Diagnostics and reset on the XS engine: as many slots after ten thousand errors as after a hundred, and a reset as on Node.
+// Diagnostics and reset on the XS engine: as many slots after ten thousand errors as after a
+// hundred, and a reset as on Node.
 
 const NAME = "greenhouse-7";
 const HOUR = 3_600_000;
@@ -171,13 +172,17 @@ testOnXs("a signature is checked on XS, and a changed one is found", async (t) =
   await bridge.close();
 });
 
-// The redactor on the engine of a board: the same answers as on Node, at a cost that the length of a text bounds.
+// The redactor on the engine of a board: the same answers as on Node, at a cost that the length of
+// a text bounds.
 
 const REDACTOR_ENTRY = `import { SecretRedactor } from "./src/wire/text/redactor.ts";
   globalThis.redactor = new SecretRedactor();`;
 const TOKEN = "q7RtYb2mXw9KcVh4Zs6N";
 const OWN = [TOKEN, "provision-key", "provision-secret", "correct horse battery", 'p&"\\ %41+/ß€😀'];
-/** Steps for each byte of a text at the worst, and for each text; a line of a log takes a tenth of that. */
+/**
+ * Steps for each byte of a text at the worst, and for each text; a line of a log takes a tenth of
+ * that.
+ */
 const STEPS = 1500;
 const MORE = 20_000;
 /** A text that shows a secret is looked at again, word by word, and once it is clean. */
@@ -247,7 +252,8 @@ for (const name of Object.keys(READERS)) {
   });
 }
 
-// Report on change on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
+// Report on change on the XS engine: the same decisions as on Node, in memory that does not grow
+// with the values.
 
 /** Bytes of a slot on an ESP32. */
 const SLOT = 16;

@@ -18,7 +18,9 @@ export function lossyNumber(json: string): string | undefined {
 /** Readers that recurse would end at deeper JSON. */
 const DEEPEST = 1_000;
 
-/** JSON.parse, but lossy numbers become text. Throws SyntaxError, and RangeError if it is too deep. */
+/**
+ * JSON.parse, but lossy numbers become text. Throws SyntaxError, and RangeError if it is too deep.
+ */
 export function parseUnrounded(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (depthOf(json) > DEEPEST) throw new RangeError("the answer is nested too deeply");

@@ -33,11 +33,11 @@ export interface AttributesApi {
   /**
    * Subscribes to a shared attribute; returns a function that ends the subscription.
    *
-   * `call` gets the last known value at once (even from before a restart), then each change. It gets
-   * undefined once the platform has said that the attribute does not exist, and when it is deleted.
-   * A change that no poll reported is found by reading:
-   * within one poll or 5 min, or within 30 s with fewer than three connections. Throws `BAD_VALUE`
-   * for an empty key, a key with a comma, or a `call` that is not a function.
+   * `call` gets the last known value at once (even from before a restart), then each change. It
+   * gets undefined once the platform has said that the attribute does not exist, and when it is
+   * deleted. A change that no poll reported is found by reading: within one poll or 5 min, or
+   * within 30 s with fewer than three connections. Throws `BAD_VALUE` for an empty key, a key with
+   * a comma, or a `call` that is not a function.
    */
   subscribe<T = unknown>(key: string, call: Subscriber<T>): () => void;
 

@@ -43,7 +43,9 @@ export class SharedAttributes {
     if (isObject(stored)) for (const key of Object.keys(stored)) this._isNew(key, stored[key]);
   }
 
-  /** Adds a subscriber, and tells it what is known. Returns a function that ends the subscription. */
+  /**
+   * Adds a subscriber, and tells it what is known. Returns a function that ends the subscription.
+   */
   subscribe(key: string, call: Subscriber): () => void {
     const subscription = { key, call };
     this._subscriptions.push(subscription);

@@ -232,7 +232,9 @@ export class UpdateJournal {
     return writeStored(this._host, KEY, this.record);
   }
 
-  /** The update failed: stores it if possible, reports it, and schedules a retry if that can help. */
+  /**
+   * The update failed: stores it if possible, reports it, and schedules a retry if that can help.
+   */
   fail(why: Failed): void {
     this.noteFailure(why, this._stamp());
     this._schedule();

@@ -24,9 +24,9 @@ const STORE_RETRY_MS = 60_000;
 /**
  * | step | what is done | next |
  * |---|---|---|
- * | `begin` | complete a reset, read the stored tokens | `ready`; after a refusal `probe`; without a token `ask` |
- * | `probe` | GET with the token, or with the proposed one | known: `ready` or `store`; 401: `probe` or `ask` |
- * | `ask` | POST with the proposed token | success: `store`; failure, no answer: `probe`; wrong key: `ask` |
+ * | `begin` | end a reset, read the tokens | `ready`; after a refusal `probe`; no token: `ask` |
+ * | `probe` | GET with the token, or the proposed one | known: `ready`, `store`; 401: `probe`, `ask` |
+ * | `ask` | POST with the proposed token | `store`; failure, no answer: `probe`; wrong key: `ask` |
  * | `store` | store the token that the platform accepted | `ready` |
  * | `ready` | nothing: the token is in use | 401 to any request: `probe` |
  *

@@ -318,8 +318,8 @@ export const lastStampOf = ({ floor, start, tick }: QueueState): number =>
   start === 0 ? floor : Math.max(floor, start + tick - 1);
 
 /**
- * The points below `number` are delivered or, for a `reason`, dropped. Returns how many of them were
- * waiting.
+ * The points below `number` are delivered or, for a `reason`, dropped. Returns how many of them
+ * were waiting.
  */
 export const finish = (state: QueueState, number: number, reason?: DropReason): number => {
   const points = Math.max(0, number - state.finished);

@@ -188,8 +188,8 @@ export class SectorLog {
   // The start.
 
   /**
-   * Reads the state from the newest sector. `state.sequence` is 0 if there is no queue. Sectors that
-   * cannot be read count as damaged: a disturbance usually ends at once.
+   * Reads the state from the newest sector. `state.sequence` is 0 if there is no queue. Sectors
+   * that cannot be read count as damaged: a disturbance usually ends at once.
    */
   load(): void {
     for (let tries = 0; tries < SCAN_TRIES; tries++) {
@@ -275,8 +275,8 @@ export class SectorLog {
   }
 
   /**
-   * Reads the header of the sector at `at`, or its copy, to `_entry`. Returns its sequence number or
-   * NONE; any number up to `known` if the header is that of a sector up to that one.
+   * Reads the header of the sector at `at`, or its copy, to `_entry`. Returns its sequence number
+   * or NONE; any number up to `known` if the header is that of a sector up to that one.
    */
   private _readHeader(at: number, known = 0): number {
     const { words: header } = this._entry;
@@ -480,7 +480,9 @@ export class SectorLog {
     this._put(this._markBytes);
   }
 
-  /** Writes a record, or opens the next sector, whose state contains it. False if neither worked. */
+  /**
+   * Writes a record, or opens the next sector, whose state contains it. False if neither worked.
+   */
   private _put(bytes: Uint8Array): boolean {
     if (bytes.length > this.room || !this._write(bytes)) {
       this.dirty = true;

@@ -170,8 +170,8 @@ export class Stamps {
   }
 
   /**
-   * The epoch began at `start`, as far as is known. Time stamps from `tick` on are above all that may
-   * have been sent.
+   * The epoch began at `start`, as far as is known. Time stamps from `tick` on are above all that
+   * may have been sent.
    */
   private _setStart(start: number, tick: number): void {
     const { _state: state, _time: time, _sentTick: sentTick } = this;

@@ -3,9 +3,9 @@
 //
 // A pending RPC (no answer got a 200) is recognized on every poll by id and content. It is settled
 // when an answer is acknowledged or when a poll sent after it brought another RPC, and forgotten
-// after 24 h, restarts and sleep included. The platform always delivers its oldest pending RPC: an RPC that another one
-// supersedes was one-way, expired, was answered after all, or disappeared with a restart. A poll
-// that ended without an RPC proves nothing, because a proxy may have ended it.
+// after 24 h, restarts and sleep included. The platform always delivers its oldest pending RPC: an
+// RPC that another one supersedes was one-way, expired, was answered after all, or disappeared with
+// a restart. A poll that ended without an RPC proves nothing, because a proxy may have ended it.
 //
 // A settled RPC can only come again on a poll that was sent before. The platform starts at id 0
 // again when it restarts.
@@ -193,7 +193,9 @@ export class RpcJournal {
     return forgetStored(this._host, STORED);
   }
 
-  /** Minimum age. The clock may be wrong, so it counts only across a restart, where ticks may lack. */
+  /**
+   * Minimum age. The clock may be wrong, so it counts only across a restart, where ticks may lack.
+   */
   private _age({ ticks, at, isEarlier }: Entry, now: number | undefined): number {
     const ticked = this._time.ticks - ticks;
     return isEarlier && at > 0 && now !== undefined ? Math.max(ticked, now - at) : ticked;

@@ -1,7 +1,10 @@
 import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 
-/** Objects and buffers until there is no memory: where not even 20 bytes are left the SDK fails to say so, and the chip panics. */
+/**
+ * Objects and buffers until there is no memory: where not even 20 bytes are left the SDK fails to
+ * say so, and the chip panics.
+ */
 const CAUSES = [
   ["slots", /memory full/],
   ["hang", /^task watchdog/],

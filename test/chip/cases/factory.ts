@@ -1,4 +1,5 @@
-// `mote factory`: a board that never saw its owner boots as a commissioned device, by ESP-IDF's nvs_partition_gen and esptool as they are installed.
+// `mote factory`: a board that never saw its owner boots as a commissioned device, by ESP-IDF's
+// nvs_partition_gen and esptool as they are installed.
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";

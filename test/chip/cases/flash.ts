@@ -1,4 +1,5 @@
-// `mote flash` against the emulated chip in its download mode, by the esptool that is installed: what is on flash then boots and sends.
+// `mote flash` against the emulated chip in its download mode, by the esptool that is installed:
+// what is on flash then boots and sends.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";

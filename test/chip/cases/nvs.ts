@@ -1,4 +1,5 @@
-// NVS, where token, Wi-Fi and the journal of RPCs lie: the power is lost while it is written, and what lies there is damaged.
+// NVS, where token, Wi-Fi and the journal of RPCs lie: the power is lost while it is written, and
+// what lies there is damaged.
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { Dice } from "../../simulation/dice.js";
 import { Bench, imageOf } from "../bench.js";

@@ -15,13 +15,19 @@ export const CONTROL = PORT + 2;
 const AT_ONCE = 50;
 const NTP = { port: 123, since1900: 2_208_988_800, packet: 48 };
 
-/** What a chip's memory holds: the cases keep the bytes of both ways several times over, and a connection's peer speaks through the program as well. */
+/**
+ * What a chip's memory holds: the cases keep the bytes of both ways several times over, and a
+ * connection's peer speaks through the program as well.
+ */
 const LIMITS = { bytes: 8000, sockets: 3 };
 
 /** The host's system takes megabytes before it holds back: more than a chip has to send. */
 const TOO_MUCH = "socket: with a peer that does not read, write takes less, and the rest once it reads again";
 
-/** The board itself, which has no time server: the time server of a case beside this one must not answer. */
+/**
+ * The board itself, which has no time server: the time server of a case beside this one must not
+ * answer.
+ */
 const NO_TIME_SERVER = "127.0.0.1";
 
 const settings = (sntp: string): Settings => ({

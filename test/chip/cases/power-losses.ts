@@ -65,8 +65,8 @@ export const UPDATE_POWER_LOSS: Case = {
         );
         await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
         if ((await bench.latest("fw_state")) === "FAILED") {
-          // A power loss ended the trial. The device tries again by itself, after a minute, ten, sixty.
-          // The operator is faster.
+          // A power loss ended the trial. The device tries again by itself, after a minute, ten,
+          // sixty. The operator is faster.
           const error = String(await bench.latest("fw_error"));
           check(/power was lost/.test(error), error);
           trials++;

@@ -1,4 +1,5 @@
-// The chip's TLS beside that of servers of every kind: what it takes and refuses, what it goes on with, and what it leaves behind.
+// The chip's TLS beside that of servers of every kind: what it takes and refuses, what it goes on
+// with, and what it leaves behind.
 import type { Server, TlsOptions } from "node:tls";
 import { listen } from "../../fakes/listen.js";
 import { Authorities } from "../../x509/authority.js";
@@ -93,7 +94,10 @@ async function certificates(visits: Visits, all: readonly Chain[]): Promise<void
   }
 }
 
-/** ms of a visit: the first, and the mean of the others, which go on with its session. Their number is checked. */
+/**
+ * ms of a visit: the first, and the mean of the others, which go on with its session. Their number
+ * is checked.
+ */
 async function resumed(visits: Visits, good: Chain, maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<Figures> {
   return await visits.with(good, { maxVersion }, 7, async (port, server) => {
     const timed = async (): Promise<number> => {
@@ -139,7 +143,8 @@ async function drift(visits: Visits, good: Chain, quick: boolean): Promise<Figur
     const before = await visits.figures();
     const count = quick ? OPENS / 4 : OPENS;
     await open(count);
-    // What lwIP remembers of those that were given up comes back within its two minutes; what leaked does not.
+    // What lwIP remembers of those that were given up comes back within its two minutes; what
+    // leaked does not.
     let after = await visits.figures();
     for (const late = Date.now() + FORGOTTEN_MS; after.free <= before.free - NOISE && Date.now() < late; ) {
       await new Promise((go) => setTimeout(go, 5000));

@@ -17,7 +17,10 @@ import { Visitor } from "./visitor.js";
 const test = inBrowser(anyTest);
 anyTest.after.always(closeBrowser);
 
-/** Browsers keep away from low ports and wait for slow ones; time of the device itself is the test's. */
+/**
+ * Browsers keep away from low ports and wait for slow ones; time of the device itself is the
+ * test's.
+ */
 async function device(t: ExecutionContext, before: Values = {}) {
   const time = new FakeClock(0);
   const kept: Values[] = [];

@@ -1,4 +1,5 @@
-// The official client of Improv (npm: improv-wifi-serial-sdk), whose serial port is whatever the test wires it to.
+// The official client of Improv (npm: improv-wifi-serial-sdk), whose serial port is whatever the
+// test wires it to.
 import { build } from "esbuild";
 
 /** What is used of it. */
@@ -43,7 +44,9 @@ function load(): Promise<Bundle> {
   return loaded;
 }
 
-/** A client on a new port. `send`: bytes to the device. What the device sends goes to `received`. */
+/**
+ * A client on a new port. `send`: bytes to the device. What the device sends goes to `received`.
+ */
 export async function officialClient(send: (bytes: Uint8Array) => void): Promise<{
   client: OfficialClient;
   received: (bytes: Uint8Array) => void;

@@ -1,4 +1,5 @@
-// One visit of the official client of Improv to a new board, line by line: the same lines wherever the device's code runs.
+// One visit of the official client of Improv to a new board, line by line: the same lines wherever
+// the device's code runs.
 import type { OfficialClient } from "./official-client.js";
 
 type Wifi = readonly [ssid: string, password: string];
@@ -10,7 +11,10 @@ export interface Visited {
   /** Where its platform shows it. */
   readonly place: string;
   readonly wifi: Wifi;
-  /** A radio that hears: what it hears, and a Wi-Fi that it can't join. The emulated chip's is its Ethernet. */
+  /**
+   * A radio that hears: what it hears, and a Wi-Fi that it can't join. The emulated chip's is its
+   * Ethernet.
+   */
   readonly air?: { readonly near: string; readonly wrong: Wifi };
   /** From the power on. */
   readonly bootMs: number;

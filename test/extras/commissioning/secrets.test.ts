@@ -1,4 +1,5 @@
-// Nothing that leaves a device by these ways holds a secret: page, cable, name server, log. Every byte is looked at.
+// Nothing that leaves a device by these ways holds a secret: page, cable, name server, log. Every
+// byte is looked at.
 import { createHash } from "node:crypto";
 import test from "ava";
 import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
@@ -6,7 +7,10 @@ import { WRONG_PASSWORD } from "../../hosts/esp32/board.js";
 import { rig, wifiFrame } from "../../hosts/esp32/rig.js";
 import { formsOf } from "../../simulation/promises/secrets.js";
 
-/** Of each kind one that is built in, one that is wrong, one that is right. Letters that URLs and HTML write otherwise. */
+/**
+ * Of each kind one that is built in, one that is wrong, one that is right. Letters that URLs and
+ * HTML write otherwise.
+ */
 const secret = (name: string): string =>
   `${name} &+<"'%ä${createHash("md5").update(name).digest("hex").slice(0, 9)}`;
 const BUILT_IN = { password: secret("built"), key: secret("bkey"), secret: secret("bsec") };

@@ -29,7 +29,8 @@ function start(
   options: Partial<AgentOptions> = {},
 ): Running {
   let kept: DeviceLog | undefined;
-  // The rig makes a host for each agent: its lines go through the log that is made here, from the first one on.
+  // The rig makes a host for each agent: its lines go through the log that is made here, from the
+  // first one on.
   class Kept extends Agent {
     constructor(host: ConstructorParameters<typeof Agent>[0], given: AgentOptions) {
       const { reset, crash = false } = run;

@@ -7,7 +7,9 @@ export class FakeLogMemory implements LogMemory {
   readonly bytes: Uint8Array;
   /** Bytes that are still written, then the machine is gone; undefined: it stays. */
   left: number | undefined;
-  /** What a cut write leaves, of the bytes that it would have changed. Default: the first of them. */
+  /**
+   * What a cut write leaves, of the bytes that it would have changed. Default: the first of them.
+   */
   tears: (piece: Uint8Array, done: number) => Uint8Array = (piece, done) => piece.subarray(0, done);
   fails = false;
   writes = 0;

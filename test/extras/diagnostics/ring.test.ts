@@ -1,4 +1,5 @@
-// The ring of the last lines against a model: random lines and restarts, every byte at which a machine may go, and damage of each kind.
+// The ring of the last lines against a model: random lines and restarts, every byte at which a
+// machine may go, and damage of each kind.
 import test from "ava";
 import fc from "fast-check";
 import { LONGEST, Ring } from "../../../extras/diagnostics/ring.js";

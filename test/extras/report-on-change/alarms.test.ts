@@ -22,7 +22,10 @@ class Rig {
     this.#alarms = new Alarms(fakeHost({ clock: this.clock, store: this.store }), this.#limits);
   }
 
-  /** A value each minute; the positions of those that raise an alarm. `sleeps`: a restart before each. */
+  /**
+   * A value each minute; the positions of those that raise an alarm. `sleeps`: a restart before
+   * each.
+   */
   async raised(values: readonly unknown[], sleeps = false): Promise<number[]> {
     const found: number[] = [];
     for (const [at, t] of values.entries()) {

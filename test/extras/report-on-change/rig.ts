@@ -1,4 +1,5 @@
-// Report on change with a stopped clock and the agent's own telemetry; records are caught before they reach the outbox.
+// Report on change with a stopped clock and the agent's own telemetry; records are caught before
+// they reach the outbox.
 import {
   ReportOnChange,
   type ReportOnChangeAgent,

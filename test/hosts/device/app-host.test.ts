@@ -1,5 +1,5 @@
-// The keys of the agent, found in its source: a new one must be reserved too. Diagnostics and report-on-change
-// store with the host of the application, so their keys are not reserved.
+// The keys of the agent, found in its source: a new one must be reserved too. Diagnostics and
+// report-on-change store with the host of the application, so their keys are not reserved.
 import test from "ava";
 import { isAgentKey } from "../../../hosts/device/app-host.js";
 import { files } from "../../architecture/tree.js";

@@ -1,7 +1,10 @@
 import { connect } from "node:net";
 import { createServer, type SecureVersion, type Server } from "node:tls";
 
-/** TLS that ends here, before what listens at `to` on this machine. `at`: 0, any free port. `newest`: of TLS; what it has, unless it is named. */
+/**
+ * TLS that ends here, before what listens at `to` on this machine. `at`: 0, any free port.
+ * `newest`: of TLS; what it has, unless it is named.
+ */
 export async function tlsFront(
   identity: { readonly cert: string; readonly key: string },
   to: number,

@@ -129,7 +129,10 @@ export class FakeBoard {
   longestUnfedMs = 0;
   /** Called while ESP-IDF checks an image that is to start next; true: it finds it unfit. */
   unfit: () => boolean = () => false;
-  /** Seconds since 1970 that the system's clock was set to last, and whether points are stamped by them. */
+  /**
+   * Seconds since 1970 that the system's clock was set to last, and whether points are stamped by
+   * them.
+   */
   wall: { seconds: number; known: boolean } = { seconds: 0, known: false };
   #setAt = 0;
   /** What `mote_tls` says of the chain of the connection whose event is delivered. */
@@ -150,7 +153,10 @@ export class FakeBoard {
   sleep: { since: number; ms: number } | undefined;
   kept = new Uint8Array(512);
 
-  /** Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains meanwhile. */
+  /**
+   * Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains
+   * meanwhile.
+   */
   async deepSleep(fast = 0): Promise<BoardHardware> {
     const { sleep } = this;
     if (!sleep) throw new Error("it does not sleep");
@@ -165,7 +171,10 @@ export class FakeBoard {
   #unfedMs = 0;
   #power = { on: true };
 
-  /** Nothing that this run still asks of flash or NVS is done, and none of its timers is due; `boot` is what comes next. */
+  /**
+   * Nothing that this run still asks of flash or NVS is done, and none of its timers is due; `boot`
+   * is what comes next.
+   */
   powerOff(): void {
     this.#power.on = false;
   }

@@ -1,4 +1,5 @@
-// The diagnostics of a board. Its log is kept over a restart and a panic, and without its Wi-Fi's passwords.
+// The diagnostics of a board. Its log is kept over a restart and a panic, and without its Wi-Fi's
+// passwords.
 import test, { type ExecutionContext } from "ava";
 import { diagnostics, type LogFunctions } from "../../../hosts/esp32/diagnostics/diagnostics-board.js";
 import { PANIC, POWER_ON, SOFTWARE } from "./board.js";

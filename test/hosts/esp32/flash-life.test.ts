@@ -1,4 +1,5 @@
-// The table of docs/guides/telemetry.md of how many points a board holds, and how long its flash lasts: measured with the outbox on sectors of a board's partition.
+// The table of docs/guides/telemetry.md of how many points a board holds, and how long its flash
+// lasts: measured with the outbox on sectors of a board's partition.
 import test, { type ExecutionContext } from "ava";
 import { readPartitions } from "../../../tools/moddable/esp32/partitions.js";
 import { read } from "../../architecture/tree.js";
@@ -24,7 +25,10 @@ function held(): number {
   return outbox.waiting;
 }
 
-/** Years until the most erased sector is worn out, at so many points a second that are delivered in batches. */
+/**
+ * Years until the most erased sector is worn out, at so many points a second that are delivered in
+ * batches.
+ */
 function years(perSecond: number): number {
   const flash = new FakeFlash(size, SECTOR);
   const { outbox } = rig(flash);

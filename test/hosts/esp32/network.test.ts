@@ -1,4 +1,5 @@
-// The parts of a board's network: Wi-Fi, a trial join, the time server, TLS sockets, and its button.
+// The parts of a board's network: Wi-Fi, a trial join, the time server, TLS sockets, and its
+// button.
 import test from "ava";
 import { whenHeld } from "../../../hosts/esp32/commissioning/button.js";
 import { WifiJoiner } from "../../../hosts/esp32/commissioning/wifi-joiner.js";

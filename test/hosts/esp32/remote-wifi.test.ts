@@ -9,7 +9,10 @@ const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
 const NEW = { ssid: "moved", password: "another horse" };
 const joinOf = ({ ssid, password }: Network) => ({ SSID: ssid, ...(password !== undefined && { password }) });
 
-/** A board in the Wi-Fi "home" that hears "moved" as well; the platform answers in the networks of `ways`. */
+/**
+ * A board in the Wi-Fi "home" that hears "moved" as well; the platform answers in the networks of
+ * `ways`.
+ */
 async function online(
   t: ExecutionContext,
   wifi: Network = HOME,

@@ -1,4 +1,5 @@
-// A whole board: from the first power-on to a point, through restarts, crashes, an update and sleep.
+// A whole board: from the first power-on to a point, through restarts, crashes, an update and
+// sleep.
 import { createHash } from "node:crypto";
 import test, { type ExecutionContext } from "ava";
 import type { AppHost, Application } from "../../../hosts/device/application.js";

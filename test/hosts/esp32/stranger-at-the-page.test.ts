@@ -10,7 +10,9 @@ const EVIL = { ssid: "evil", password: "evil password" };
 const TOKEN = "TOKEN-of-the-owner";
 const [OWN_CA = ""] = rootCertificates;
 
-/** A board whose button is held; in the network "evil" every name leads to the stranger's server. */
+/**
+ * A board whose button is held; in the network "evil" every name leads to the stranger's server.
+ */
 async function opened(t: ExecutionContext, config: Record<string, unknown>) {
   const all = rig(t, { ...config, commission: { button: 4 } });
   const { board, modules, boot } = all;

@@ -1,4 +1,5 @@
-// A board, a time server and a platform that may each be wrong about the time, and certificates that come and go. TLS judges by the board's own clock.
+// A board, a time server and a platform that may each be wrong about the time, and certificates
+// that come and go. TLS judges by the board's own clock.
 import type { Validity } from "../../../hosts/esp32/time-of-day.js";
 import { TimeOfDay } from "../../../hosts/esp32/time-of-day.js";
 import type { Host, SocketEvent } from "../../../src/port.js";
@@ -8,7 +9,9 @@ import { FakeStore } from "../../fakes/host.js";
 export const DAY = 86_400;
 export const YEAR = 365.25 * DAY;
 
-/** The CA issues a certificate for `life`, and another after `every`, from `first` on. In seconds. */
+/**
+ * The CA issues a certificate for `life`, and another after `every`, from `first` on. In seconds.
+ */
 export interface Plan {
   readonly first: number;
   readonly life: number;
@@ -121,7 +124,10 @@ export class Life {
     this.#truth += seconds;
   }
 
-  /** One connection to the platform, and an answer of its own. `chain`: of another server, which answers nothing. */
+  /**
+   * One connection to the platform, and an answer of its own. `chain`: of another server, which
+   * answers nothing.
+   */
   async connect(chain?: () => Validity): Promise<boolean> {
     const open = openBy(
       this.clock,

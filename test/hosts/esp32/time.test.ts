@@ -103,7 +103,8 @@ test("the platform's time is used once a day, unless a time server answers", asy
   t.is(served.board.wall.seconds, BUILT + 9_000_000, "it does not answer any more");
 });
 
-// No source of the time can shut a board out for good: whatever it was told, it comes online once the platform is honest.
+// No source of the time can shut a board out for good: whatever it was told, it comes online once
+// the platform is honest.
 
 /** As of public CAs, of a CA of one's own, and of one that nobody wants to think of again. */
 const LIVES = [
@@ -113,7 +114,10 @@ const LIVES = [
   { life: 100 * YEAR, every: 50 * YEAR },
 ] as const;
 
-/** What a wrong clock shows: of a dead battery, of a typing error, at the end of 32 bits, and beyond what a Date can hold. */
+/**
+ * What a wrong clock shows: of a dead battery, of a typing error, at the end of 32 bits, and beyond
+ * what a Date can hold.
+ */
 const WRONG = [
   0,
   Date.UTC(2000, 0, 1) / 1000,

@@ -1,5 +1,6 @@
-// The CAs that a board trusts, and its token, while an update or the owner changes those CAs. A token
-// belongs to an address, a scheme and the CAs that the owner entered; an image may bring others.
+// The CAs that a board trusts, and its token, while an update or the owner changes those CAs. A
+// token belongs to an address, a scheme and the CAs that the owner entered; an image may bring
+// others.
 import test, { type ExecutionContext } from "ava";
 import { storeSettings } from "../../../extras/commissioning/stored-settings.js";
 import type { BoardHardware } from "../../../hosts/esp32/board-hardware.js";

@@ -18,7 +18,10 @@ export function sameBytes(found: Uint8Array | undefined, expected: Uint8Array, w
   }
 }
 
-/** Compares four bytes at a time: an interpreter takes seconds for megabytes. False says nothing: it may not be able to. */
+/**
+ * Compares four bytes at a time: an interpreter takes seconds for megabytes. False says nothing: it
+ * may not be able to.
+ */
 function sameWords(one: Uint8Array, other: Uint8Array): boolean {
   const words = one.length >>> 2;
   if ((one.length & 3) !== 0 || (one.byteOffset & 3) !== 0 || (other.byteOffset & 3) !== 0) return false;

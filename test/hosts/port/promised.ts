@@ -27,7 +27,10 @@ export interface Place {
   secure: boolean;
 }
 
-/** What a host's test brings along. What it cannot bring is undefined: the cases that need it are left out. */
+/**
+ * What a host's test brings along. What it cannot bring is undefined: the cases that need it are
+ * left out.
+ */
 export interface Tools {
   /** Listens; whoever connects gets `script`. */
   listen?: (script: PeerScript) => Promise<Place>;
@@ -35,11 +38,19 @@ export interface Tools {
   nowhere?: () => Promise<Place>;
   /** A name that no name server knows. */
   unknown?: Place;
-  /** The host after a restart of the machine. Its slots hold an image that runs and is confirmed. */
+  /**
+   * The host after a restart of the machine. Its slots hold an image that runs and is confirmed.
+   */
   restart?: () => Promise<Host>;
-  /** What the cases that carry much carry, in bytes: `MUCH`, unless the host's own pace makes hours of it. */
+  /**
+   * What the cases that carry much carry, in bytes: `MUCH`, unless the host's own pace makes hours
+   * of it.
+   */
   bytes?: number;
-  /** How many connections are open at once in the case that has many: `MANY`, unless the host has room for fewer. */
+  /**
+   * How many connections are open at once in the case that has many: `MANY`, unless the host has
+   * room for fewer.
+   */
   sockets?: number;
 }
 
@@ -50,6 +61,9 @@ export interface Promised {
   /** A sentence. */
   title: string;
   needs?: keyof Tools;
-  /** Rejects if the promise is broken. `host` is fresh: nothing stored, sectors erased, two of them at least. */
+  /**
+   * Rejects if the promise is broken. `host` is fresh: nothing stored, sectors erased, two of them
+   * at least.
+   */
   run(host: Host, tools: Required<Tools>): Promise<void> | void;
 }

@@ -1,4 +1,5 @@
-// What src/port.ts promises, as cases that any host can run. No Node in here: a host on another engine runs the same list.
+// What src/port.ts promises, as cases that any host can run. No Node in here: a host on another
+// engine runs the same list.
 import type { Promised } from "./promised.js";
 import { closingPromises } from "./promises-closing.js";
 import { slotPromises } from "./promises-slot.js";

@@ -1,4 +1,5 @@
-// A certificate for localhost and 127.0.0.1, signed by itself, and its key: of no use to anybody else. Remade by
+// A certificate for localhost and 127.0.0.1, signed by itself, and its key: of no use to anybody
+// else. Remade by
 //   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 36500 -subj "/CN=mote test" \
 //     -addext "subjectAltName=DNS:localhost,IP:127.0.0.1" -keyout key.pem -out cert.pem
 

@@ -1,4 +1,5 @@
-// What a test and its program in the simulator say to each other: messages of test/xs/guest/protocol.ts, each behind its length (4 bytes).
+// What a test and its program in the simulator say to each other: messages of
+// test/xs/guest/protocol.ts, each behind its length (4 bytes).
 import { type Decoder, type Encoder, type Message, pack, unpack } from "../../xs/guest/protocol.js";
 
 export const FRAME = {

@@ -38,7 +38,10 @@ inSimulator(
 
 /** Of a simulator's connection: 1,536 bytes in 20 ms. */
 const LIMITS = { bytes: 100_000, sockets: 20 };
-/** The system takes megabytes before it holds back, and the SDK's socket gives it 77 kB in a second: longer than the case waits. */
+/**
+ * The system takes megabytes before it holds back, and the SDK's socket gives it 77 kB in a second:
+ * longer than the case waits.
+ */
 const TOO_SLOW = "socket: with a peer that does not read, write takes less, and the rest once it reads again";
 
 for (const secure of [false, true]) {

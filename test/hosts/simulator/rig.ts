@@ -1,4 +1,5 @@
-// A test in the Moddable simulator: skipped unless `node scripts/campaign.mjs simulator` asks for it and the SDK is there.
+// A test in the Moddable simulator: skipped unless `node scripts/campaign.mjs simulator` asks for
+// it and the SDK is there.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

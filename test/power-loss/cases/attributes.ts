@@ -57,7 +57,9 @@ const publishing = (shape: Shape): Case<Publishing> => ({
   },
 });
 
-/** The application sees what the operator sets, after a start nothing older than what it saw before. */
+/**
+ * The application sees what the operator sets, after a start nothing older than what it saw before.
+ */
 interface Watching extends World {
   readonly shape: Shape;
   /** Changes made by the operator, and the newest of them that the application was notified of. */

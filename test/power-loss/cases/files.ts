@@ -1,4 +1,5 @@
-// What the Node host keeps on disk: the store's values and the sectors, with the power going at each call of the file system.
+// What the Node host keeps on disk: the store's values and the sectors, with the power going at
+// each call of the file system.
 import { join } from "node:path";
 import { FileBlocks, SECTOR } from "../../../hosts/node/blocks.js";
 import { FileStore } from "../../../hosts/node/store.js";
@@ -11,7 +12,10 @@ const STATE = join(ROOT, "state");
 interface Storing {
   readonly disk: Disk;
   step: number;
-  /** What may be found of each value: the last that was set, and one whose setting the power ended. Undefined: none. */
+  /**
+   * What may be found of each value: the last that was set, and one whose setting the power ended.
+   * Undefined: none.
+   */
   readonly may: Map<string, (string | undefined)[]>;
 }
 
@@ -59,7 +63,10 @@ const storing: Case<Storing> = {
 
 interface Sectors {
   readonly disk: Disk;
-  /** In a slot what was written is sure to stay once its sector is full, or something is read or erased. */
+  /**
+   * In a slot what was written is sure to stay once its sector is full, or something is read or
+   * erased.
+   */
   readonly use: "queue" | "slot";
   step: number;
   /** Two values that each byte may have. */

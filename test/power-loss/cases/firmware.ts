@@ -1,5 +1,6 @@
-// A whole update by the whole agent, with the power going at every write, erase, activation, confirmation and event of the network: of a package on the platform,
-// of one with a wait before, of one that its maker signed, and of one on an external host, with a checksum and without.
+// A whole update by the whole agent, with the power going at every write, erase, activation,
+// confirmation and event of the network: of a package on the platform, of one with a wait before,
+// of one that its maker signed, and of one on an external host, with a checksum and without.
 
 import type { Power } from "../../fakes/power.js";
 import { imageOf, SECTOR } from "../../src/agent/firmware/machine.js";
@@ -9,7 +10,10 @@ import { type Case, multiply } from "../runner.js";
 
 /** Of the image: its progress is stored twice, or four times. */
 const SIZES = { small: 20_000, large: 36_000 } as const;
-/** What `mote sign` made of the image of 20,000 bytes with a key that is no more; made again it would be another, and a run not the same. */
+/**
+ * What `mote sign` made of the image of 20,000 bytes with a key that is no more; made again it
+ * would be another, and a run not the same.
+ */
 const SIGNATURE =
   "304402202101e9f88bb0305cf0d978fb8b333e1951a35ad27cde45bffbee95817aa5f1" +
   "4002207f85afb01d0af525cfcd18abbd73f0bd99fc1376fbbc883b3b289f326c5cdb37";
@@ -43,7 +47,10 @@ function checkSlot({ lamp, image, older }: World): void {
   }
 }
 
-/** From one power loss to the next, or to the end of the update. A start of anything but a whole image throws. */
+/**
+ * From one power loss to the next, or to the end of the update. A start of anything but a whole
+ * image throws.
+ */
 async function resume(world: World, power: Power): Promise<void> {
   const { lamp } = world;
   world.starts++;
@@ -53,7 +60,10 @@ async function resume(world: World, power: Power): Promise<void> {
   await lamp.until(() => !power.on || lamp.updated, PATIENCE_MS);
 }
 
-/** All but the last start ended by a power loss; each of them may cost 16 KiB (without a checksum all), and a dropped connection nothing. */
+/**
+ * All but the last start ended by a power loss; each of them may cost 16 KiB (without a checksum
+ * all), and a dropped connection nothing.
+ */
 function check({ lamp, starts, image, fetchedAgain }: World): void {
   const { machine, shown, version } = lamp;
   if (shown.error !== "" || shown.running !== "2.0.0" || version !== "2.0.0")
@@ -104,7 +114,10 @@ function signed(connections: Connections): World {
   return begin(lamp, image);
 }
 
-/** Without a checksum nobody could know that what lay in the slot over a restart is good: it comes again. */
+/**
+ * Without a checksum nobody could know that what lay in the slot over a restart is good: it comes
+ * again.
+ */
 function external(connections: Connections, checksum: boolean): World {
   const firmware = { urlHosts: [HOST], allowUnverified: !checksum };
   const files = new Files({ connections, firmware }, { etag: '"1"' }, SIZES.large);

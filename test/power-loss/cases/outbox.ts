@@ -1,4 +1,5 @@
-// The durable queue by itself: points go in and out until all is done, however often the power goes.
+// The durable queue by itself: points go in and out until all is done, however often the power
+// goes.
 
 import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { POINT_HEAD, padded } from "../../../src/agent/queue/record.js";
@@ -17,7 +18,10 @@ interface Shape {
   readonly before: "blank" | "strange";
 }
 
-/** A number that the queue keeps: old or new after a power loss. Where nothing was written that could say so, that lasts until something is. */
+/**
+ * A number that the queue keeps: old or new after a power loss. Where nothing was written that
+ * could say so, that lasts until something is.
+ */
 class Kept {
   #values = [0];
   readonly #alwaysWritten: boolean;
@@ -54,7 +58,9 @@ class Kept {
   }
 }
 
-/** What the application and the platform know: nothing of it may be contradicted by what survives. */
+/**
+ * What the application and the platform know: nothing of it may be contradicted by what survives.
+ */
 interface World {
   readonly body: PoweredDevice;
   readonly shape: Shape;
@@ -71,7 +77,10 @@ interface World {
   readonly refused: Kept;
   readonly reported: Kept;
   unreadable: number;
-  /** Starts since the last that was looked at. Each may have counted a write that was cut as a point. */
+  /**
+   * Starts since the last that was looked at. Each may have counted a write that was cut as a
+   * point.
+   */
   starts: number;
   /** A point is missing between others, as only a write of several that was cut leaves it. */
   isHoled: boolean;
@@ -88,7 +97,9 @@ const FLOWS = {
 /** So many times more where writes are put together. */
 const BURST = 12;
 const STRANGE = "error: the storage of the durable queue contains other data: starting empty";
-/** How many is looked at. What a cut write left may look like a whole point that was damaged later. */
+/**
+ * How many is looked at. What a cut write left may look like a whole point that was damaged later.
+ */
 const LOST = "error: the durable queue is damaged, outdated or missing: at most ";
 
 function begin(shape: Shape): World {
@@ -174,7 +185,10 @@ function finish(world: World, outbox: Outbox, power: Power, most: number): void 
   });
 }
 
-/** If points are missing between others, those were not safe yet: the rest is in order, and they are counted. The job ends then. */
+/**
+ * If points are missing between others, those were not safe yet: the rest is in order, and they are
+ * counted. The job ends then.
+ */
 function endsWithHole(world: World, outbox: Outbox): boolean {
   const { shape, finished, safe } = world;
   const found = waitingNumbers(outbox);
@@ -201,7 +215,8 @@ function look(world: World, outbox: Outbox, { lines }: PoweredHost): void {
     (line) => line.startsWith("error") && line !== STRANGE && !line.startsWith(LOST),
   );
   if (errors.length > 0) throw new Error(errors.join());
-  // A sector whose points were just finished may be gone before the next header says that they were.
+  // A sector whose points were just finished may be gone before the next header says that they
+  // were.
   if (unreadable > world.unreadable + finished.last - finished.least + world.starts)
     throw new Error(`${unreadable} points could not be read`);
   if (shape.durable) world.refused.found("refused", refused);
@@ -258,7 +273,10 @@ const beginCleared = (): Cleared => ({
 
 const FORGOTTEN = 20;
 
-/** All waiting points are forgotten, as by `reset()`: all are there or none is, and those of afterwards are. */
+/**
+ * All waiting points are forgotten, as by `reset()`: all are there or none is, and those of
+ * afterwards are.
+ */
 const forgetting: Case<Cleared> = {
   name: "outbox/forget",
   begin: beginCleared,
@@ -285,7 +303,10 @@ const forgetting: Case<Cleared> = {
 
 const WAITING = 30;
 
-/** The queue is erased by somebody else: the points that waited are counted once, and later ones are there. */
+/**
+ * The queue is erased by somebody else: the points that waited are counted once, and later ones are
+ * there.
+ */
 const emptied: Case<Cleared> = {
   name: "outbox/emptied",
   begin: beginCleared,

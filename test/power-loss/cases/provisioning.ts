@@ -51,7 +51,10 @@ const provisioned = (values: { way: Way }): Case<World> => ({
   },
 });
 
-/** The token is refused for a while, by a platform that lost the device and got it back. Recording goes on. */
+/**
+ * The token is refused for a while, by a platform that lost the device and got it back. Recording
+ * goes on.
+ */
 interface Refused extends World {
   phase: "new" | "lost" | "back";
   recorded: number;
@@ -144,8 +147,8 @@ const moved = (): Case<Moved> => ({
 });
 
 /**
- * An entered token that no start has bound yet, and its owner, who changes the CA and enters the token again. It goes out
- * only under the authorities that its record names.
+ * An entered token that no start has bound yet, and its owner, who changes the CA and enters the
+ * token again. It goes out only under the authorities that its record names.
  */
 interface Bound extends World {
   phase: "unbound" | "bound" | "changed";

@@ -1,4 +1,5 @@
-// A device forgets who it is, by a call or by RPC, with the power going anywhere: it has not begun, or all of it comes to its end.
+// A device forgets who it is, by a call or by RPC, with the power going anywhere: it has not begun,
+// or all of it comes to its end.
 
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
@@ -108,7 +109,8 @@ async function byRpc(world: Resetting, power: Power, agent: Agent, host: Powered
   Object.assign(host, { restart: () => (restarts = true) });
   agent.start();
   await world.until(power, "online", () => agent.state === "online");
-  // An answer that the device gave before it lost the power, or one that says that nobody knows: the operator asks again.
+  // An answer that the device gave before it lost the power, or one that says that nobody knows:
+  // the operator asks again.
   const open = world.results.some((results) => results.length === 0);
   const ask = () =>
     world.results.push(

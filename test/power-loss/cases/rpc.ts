@@ -1,4 +1,5 @@
-// Server-side RPCs, with the power going anywhere between their arrival and the last that is remembered of them.
+// Server-side RPCs, with the power going anywhere between their arrival and the last that is
+// remembered of them.
 
 import type { Agent } from "../../../src/index.js";
 import { RpcActor, type RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
@@ -77,7 +78,8 @@ async function resume(world: CallWorld, power: Power): Promise<void> {
     const method = CALLS[last + 1]!;
     world.results.push(world.platform.rpc(world.device, method, { n: last + 1 }, { timeoutMs: HOUR_MS }));
   }
-  // Each answer whose acknowledgement was lost, or came to a device without power, it remembers until its time is over; a call that may run twice it never stores.
+  // Each answer whose acknowledgement was lost, or came to a device without power, it remembers
+  // until its time is over; a call that may run twice it never stores.
   const unheard = world.starts - 1 + world.unheard.filter((body) => !READ.test(body)).length;
   const left = () => JOURNAL.filter((key) => world.stored(key) !== undefined).length;
   await world.until(power, "forgotten", () => left() <= unheard, 3 * 60_000);

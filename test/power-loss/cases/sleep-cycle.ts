@@ -1,4 +1,5 @@
-// A device that sleeps between its samples, with the power going anywhere in a wake: what it knew of the wakes before goes with it.
+// A device that sleeps between its samples, with the power going anywhere in a wake: what it knew
+// of the wakes before goes with it.
 
 import type { Wake } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";

@@ -1,4 +1,5 @@
-// Telemetry from `record` to the platform, and the time stamps it gets when the time is learnt late.
+// Telemetry from `record` to the platform, and the time stamps it gets when the time is learnt
+// late.
 
 import type { Agent } from "../../../src/index.js";
 import type { Power } from "../../fakes/power.js";

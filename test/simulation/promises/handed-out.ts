@@ -1,5 +1,5 @@
-// What the platform handed out of RPCs and what it got of answers, next to what the device's handlers did: who ran how often, and
-// whose answer went where.
+// What the platform handed out of RPCs and what it got of answers, next to what the device's
+// handlers did: who ran how often, and whose answer went where.
 import type { SeenRequest } from "../../fakes/server.js";
 import type { SimulatedDevice } from "../device.js";
 import type { World } from "../world.js";
@@ -27,7 +27,10 @@ export interface Run {
   readonly timeOffMs: number;
   /** When the platform took its answer first, and the device heard so. */
   acknowledgedAt: number;
-  /** The store failed from then on, or before it was to let go of the RPC: the next start finds the answer as one that was not acknowledged. */
+  /**
+   * The store failed from then on, or before it was to let go of the RPC: the next start finds the
+   * answer as one that was not acknowledged.
+   */
   unkept: boolean;
 }
 
@@ -119,14 +122,18 @@ export class HandedOut {
     return run;
   }
 
-  /** How often a run may be the second of its RPC: the device was reset in between, or its time was over. */
+  /**
+   * How often a run may be the second of its RPC: the device was reset in between, or its time was
+   * over.
+   */
   #allowedRepeats(runs: readonly Run[]): number {
     const world = this.#world;
     return runs.filter(({ at, powerCycles, timeOffMs }, i) => {
       const before = runs[i - 1];
       if (!before) return false;
       if (this.#forgotten.some((when) => when >= before.at && when <= at)) return true;
-      // A copy of another RPC looks like a later one, which the platform hands out only after it gave up those before.
+      // A copy of another RPC looks like a later one, which the platform hands out only after it
+      // gave up those before.
       if (this.#copies.some((copy) => copy.id !== before.id && copy.at >= before.at && copy.at <= at))
         return before.acknowledgedAt > at;
       // After a restart the device's time of day counts, and a clock that was months ahead ends any
@@ -144,7 +151,10 @@ export class HandedOut {
     return this.calls.some((one) => one.id === id && one.content === content && one.restarts < restarts);
   }
 
-  /** Why the answer of `run` may have reached the caller of `call`, which came after it. Undefined: it may not. */
+  /**
+   * Why the answer of `run` may have reached the caller of `call`, which came after it. Undefined:
+   * it may not.
+   */
   excuse(call: Call, run: Run | undefined): string | undefined {
     if (call.restarts === 0) return undefined;
     const { id, content, handedOutAt } = call;
@@ -157,7 +167,8 @@ export class HandedOut {
       (one) => one.id === id && one.content === content && one.at >= handedOutAt,
     );
     if (run.id === id && run.at < handedOutAt && !arrived) return "a call lost on the way after a restart";
-    // The same id, the same content, a restart, and the first answer unacknowledged: nobody can decide which call it is.
+    // The same id, the same content, a restart, and the first answer unacknowledged: nobody can
+    // decide which call it is.
     if (run.content !== content || run.id !== id) return undefined;
     if (handedOutAt <= run.acknowledgedAt) return "unacknowledged, a restart, the same call as the same id";
     return run.unkept ? "acknowledged, which no store took, a restart, the same call" : undefined;
@@ -178,7 +189,10 @@ export class HandedOut {
     this.#handed.set(id, (this.#handed.get(id) ?? 0) + 1);
   }
 
-  /** The device heard that the answer of a run was taken, for sure: nothing happened to what said so. */
+  /**
+   * The device heard that the answer of a run was taken, for sure: nothing happened to what said
+   * so.
+   */
   #acknowledge({ body, peer }: SeenRequest): void {
     const number = Number(/"run":(\d+)/.exec(body)?.[1] ?? Number.NaN);
     const run = this.runs[number];

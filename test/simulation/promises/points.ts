@@ -1,4 +1,5 @@
-// The points of a run: what the application recorded, what of it may be missing, and whether that is all that is missing.
+// The points of a run: what the application recorded, what of it may be missing, and whether that
+// is all that is missing.
 import type { SimulatedRun } from "../simulated-run.js";
 
 /** Points not on flash yet: for 1 s at the most, and then some. */
@@ -18,9 +19,15 @@ export class Points {
   /** The blocks fail, or did in the last minute: from this point on some are in memory only. */
   #inMemoryFrom = Number.POSITIVE_INFINITY;
   #healedAt = Number.POSITIVE_INFINITY;
-  /** Points that ended with an orderly stop, as that returned: neither flash nor store took anything. */
+  /**
+   * Points that ended with an orderly stop, as that returned: neither flash nor store took
+   * anything.
+   */
   ended = 0;
-  /** Refused, or given up as nobody could read them, while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
+  /**
+   * Refused, or given up as nobody could read them, while flash failed, and then the power went:
+   * they come again as if nobody had judged them, and may come in part.
+   */
   readonly #judgedAgain = new Set<number>();
 
   constructor(run: SimulatedRun) {
@@ -51,7 +58,10 @@ export class Points {
     if (body.blocks.size > 0) this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
-  /** The device was stopped in good order, and then ended: all that is missing is counted, but for `ended` points. */
+  /**
+   * The device was stopped in good order, and then ended: all that is missing is counted, but for
+   * `ended` points.
+   */
   stopped(ended: number): void {
     if (this.#run.body.blocks.size === 0) {
       this.powerLost();
@@ -76,7 +86,10 @@ export class Points {
     this.#healedAt = Math.min(this.#healedAt, this.#run.world.clock.now());
   }
 
-  /** Points below this outlive a power loss, or are counted. While flash fails a count in the store stands for them, a second old at most: if that works. */
+  /**
+   * Points below this outlive a power loss, or are counted. While flash fails a count in the store
+   * stands for them, a second old at most: if that works.
+   */
   get #sure(): number {
     const { body, world } = this.#run;
     if (body.blocks.size === 0) return 0;
@@ -137,7 +150,8 @@ export class Points {
   /** A point may come again, but none for the first time behind a later one. */
   #checkOrder(): void {
     const { points, broughtBy, applied } = this.#run.world;
-    // What failing flash keeps comes when it works again, behind what was recorded in memory meanwhile.
+    // What failing flash keeps comes when it works again, behind what was recorded in memory
+    // meanwhile.
     const ordered = !applied.has("flash unreadable");
     const arrived = new Set<number>();
     let last = -1;
@@ -145,7 +159,8 @@ export class Points {
     points.forEach((n, i) => {
       if (arrived.has(n)) return;
       const connection = broughtBy[i] as number;
-      // Sent before the later one, on a connection that was given up since: the network may be slower with it.
+      // Sent before the later one, on a connection that was given up since: the network may be
+      // slower with it.
       const late = n < last && connection >= newest && !this.#judgedAgain.has(n);
       if (ordered && late) this.#run.fail(`point ${n} came after ${last}`);
       if (n >= this.recorded) this.#run.fail(`point ${n} was never recorded`);
@@ -159,7 +174,8 @@ export class Points {
   #checkStored(): void {
     const { world } = this.#run;
     const { applied } = world;
-    // Points of an unknown time that nobody could read for several starts are placed before the one that can, wherever those were.
+    // Points of an unknown time that nobody could read for several starts are placed before the one
+    // that can, wherever those were.
     const guessed = applied.has("flash unreadable") && applied.has("time unknown");
     if (this.clockSet || guessed || !world.device) return;
     const stored = new Set(world.platform.points(world.device, "n").map(({ value }) => value));

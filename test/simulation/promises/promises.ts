@@ -6,7 +6,10 @@ import { NAME } from "../world.js";
 import { secretsIn, withoutLawful } from "./secrets.js";
 
 const HOUR = 3_600_000;
-/** The bound within which all comes right: the slowest retry is one every ten minutes, and a back-off may have run before it. */
+/**
+ * The bound within which all comes right: the slowest retry is one every ten minutes, and a
+ * back-off may have run before it.
+ */
 const CALM_MS = 40 * 60_000;
 const LOOK_MS = 5000;
 /** What the faults left on its way: the slowest answers, polls on connections that are dead. */
@@ -50,7 +53,8 @@ function isRight({ world, points, shared, rpcCalls, count, agent }: SimulatedRun
     world.device !== undefined &&
     world.polls > since &&
     agent?.state === "online" &&
-    // All arrived is not enough: a device that did not hear so waits for its next attempt, and new points wait with the old.
+    // All arrived is not enough: a device that did not hear so waits for its next attempt, and new
+    // points wait with the old.
     agent.telemetry.waiting === 0 &&
     shared.wrong.length === 0 &&
     rpcCalls.waiting.length === 0 &&
@@ -142,7 +146,10 @@ function checkLines(run: SimulatedRun): void {
     if (line.includes("loop failed") || line.includes("net:")) run.fail(`logged: ${line}`);
 }
 
-/** The token is in addresses, key and secret in the body of a provisioning: nowhere else, in no form. */
+/**
+ * The token is in addresses, key and secret in the body of a provisioning: nowhere else, in no
+ * form.
+ */
 function checkSecrets(run: SimulatedRun): void {
   const { world, lines, texts } = run;
   const { platform } = world;

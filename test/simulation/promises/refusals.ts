@@ -1,4 +1,5 @@
-// Which points may be missing because the platform refuses them: the book on what was refused, kept on the platform's side.
+// Which points may be missing because the platform refuses them: the book on what was refused, kept
+// on the platform's side.
 import type { SeenRequest } from "../../fakes/server.js";
 
 const NUMBER = /"n":(\d+)/g;
@@ -6,7 +7,10 @@ const NUMBER = /"n":(\d+)/g;
 const NO =
   /^(status [345]|dropped|closed|hang|half-open|garbage|headers without|captive|reset|answer|stalled|proxy)/;
 
-/** Content is to blame only if the platform takes a probe, a point of the agent's own, right after it refused one point alone. */
+/**
+ * Content is to blame only if the platform takes a probe, a point of the agent's own, right after
+ * it refused one point alone.
+ */
 export class Refusals {
   /** Points that the device may drop. */
   readonly allowed = new Set<number>();

@@ -7,7 +7,9 @@ import type { PowerCycle } from "../device.js";
 import type { SimulatedRun } from "../simulated-run.js";
 import { type Call, HandedOut } from "./handed-out.js";
 
-/** With the codes of errors that it may be answered with; `echo` and `slow` also with their result. */
+/**
+ * With the codes of errors that it may be answered with; `echo` and `slow` also with their result.
+ */
 const METHODS: Readonly<Record<string, readonly string[]>> = {
   echo: [],
   slow: ["TIMEOUT"],

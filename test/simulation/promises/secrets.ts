@@ -1,6 +1,10 @@
-// Finds a secret wherever it is sent or shown: as it is, escaped for an address, in base64 wherever it may begin, in hexadecimal digits.
+// Finds a secret wherever it is sent or shown: as it is, escaped for an address, in base64 wherever
+// it may begin, in hexadecimal digits.
 
-/** Bytes of base64 that depend on what stands before or behind a text, at each of the three places where it may begin. */
+/**
+ * Bytes of base64 that depend on what stands before or behind a text, at each of the three places
+ * where it may begin.
+ */
 const EDGES = [0, 2, 3] as const;
 
 /** Every form of `secret` that must not be found. */
@@ -18,14 +22,18 @@ export function formsOf(secret: string): string[] {
   return [...new Set(forms)];
 }
 
-/** Which of `secrets` are in `text`: the name of each that is in it, in whatever form; empty if none is. */
+/**
+ * Which of `secrets` are in `text`: the name of each that is in it, in whatever form; empty if none
+ * is.
+ */
 export function secretsIn(text: string, secrets: Readonly<Record<string, string>>): string[] {
   return Object.keys(secrets).filter((name) => formsOf(secrets[name]!).some((form) => text.includes(form)));
 }
 
 /**
- * A request without what must be in it: the access token in its address, key and secret in the body of a provisioning, the token there that is
- * proposed. All else of it is judged like any other text.
+ * A request without what must be in it: the access token in its address, key and secret in the body
+ * of a provisioning, the token there that is proposed. All else of it is judged like any other
+ * text.
  */
 export function withoutLawful(request: string): string {
   return request

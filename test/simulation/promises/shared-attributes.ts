@@ -1,10 +1,14 @@
-// The shared attributes of a run: what they were on the platform and when, and what the application was notified of.
+// The shared attributes of a run: what they were on the platform and when, and what the application
+// was notified of.
 import type { Agent } from "../../../src/index.js";
 import type { PowerCycle } from "../device.js";
 import type { SimulatedRun } from "../simulated-run.js";
 
 export const KEYS = ["interval", "limit", "mode", "größe"];
-/** Between a value on the platform and its notification: the slowest answer, a second look, a poll's notification. */
+/**
+ * Between a value on the platform and its notification: the slowest answer, a second look, a poll's
+ * notification.
+ */
 const RECENT_MS = 120_000;
 
 export class Shared {

@@ -6,7 +6,10 @@ const DATE_LATE_MS = 2000;
 
 export interface Judgement {
   readonly problems: string[];
-  /** Of the points' time stamps, against the true time, in ms: half of them, 99 of 100, and the worst. */
+  /**
+   * Of the points' time stamps, against the true time, in ms: half of them, 99 of 100, and the
+   * worst.
+   */
   readonly half: number;
   readonly most: number;
   readonly worst: number;
@@ -39,8 +42,9 @@ export function promises(sleeper: Sleeper): Judgement {
 }
 
 /**
- * How wrong a time stamp may be: by the drift since the device last learnt the time before the point, or the time before that (a fast clock is
- * waited for) until the device learns it again, and by how long there was no power in between, as nobody counts that.
+ * How wrong a time stamp may be: by the drift since the device last learnt the time before the
+ * point, or the time before that (a fast clock is waited for) until the device learns it again, and
+ * by how long there was no power in between, as nobody counts that.
  */
 function boundAt({ clockSet, off }: Sleeper, at: number): number {
   const next = clockSet.findIndex((when) => when >= at);

@@ -1,4 +1,5 @@
-// Long runs of a sleep cycle, each decided by its seed: how often the device wakes and connects, what it can measure, and how many faults it meets.
+// Long runs of a sleep cycle, each decided by its seed: how often the device wakes and connects,
+// what it can measure, and how many faults it meets.
 import { Dice } from "../dice.js";
 import { type Judgement, promises } from "./promises.js";
 import { Sleeper, type SleeperOptions } from "./sleeper.js";

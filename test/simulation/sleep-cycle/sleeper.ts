@@ -1,5 +1,6 @@
-// A device that sleeps for most of a long time, with a clock that runs wrong meanwhile, and a world in which platform, network and power come
-// and go. Everything in one event queue: a seed is the same run each time.
+// A device that sleeps for most of a long time, with a clock that runs wrong meanwhile, and a world
+// in which platform, network and power come and go. Everything in one event queue: a seed is the
+// same run each time.
 
 import { Agent, type Wake } from "../../../src/index.js";
 import type { Device } from "../../../tools/platform/core/devices.js";

@@ -243,7 +243,8 @@ test("close(), and `await using` on Node, stop the agent for good; close() says 
   }
 });
 
-// Fields that hold a secret have private names of the language, so that a log of the agent shows none.
+// Fields that hold a secret have private names of the language, so that a log of the agent shows
+// none.
 
 /** The fields through which `text` can be read from `thing`; what the machine keeps is its own. */
 function waysTo(text: string, thing: unknown, host: FakeHost): string[] {
@@ -272,7 +273,8 @@ test("an agent shows neither its token nor its provisioning secret, while it pro
   t.deepEqual(waysTo(rig.device.credentials.credentialsId, agent, rig.host), []);
 });
 
-// After an outage of the machine's own network, which the host saw end: everything is tried at once.
+// After an outage of the machine's own network, which the host saw end: everything is tried at
+// once.
 
 /** A network that takes what is sent, and nothing comes back. */
 function silenceNetwork(rig: Rig): () => void {
@@ -325,7 +327,8 @@ test("networkReturned() changes nothing while the platform answers or the agent 
   t.deepEqual([rig.net.peers.length, rig.platform.seen.length], [connected, requests]);
 });
 
-// An application, a crash and a platform that quote a secret: what of it leaves the device, and by which way.
+// An application, a crash and a platform that quote a secret: what of it leaves the device, and by
+// which way.
 
 async function call(rig: Rig, method: string): Promise<string> {
   const results = await rig.call(method, {}, 3000);
@@ -423,9 +426,13 @@ test("a crash that quotes a secret, or half of it at its end, is reported withou
   }
 });
 
-// While the platform answers 401 to the token, whatever the application asked for waits until the token is good again.
+// While the platform answers 401 to the token, whatever the application asked for waits until the
+// token is good again.
 
-/** A device that is online, on a platform that forgets the token for now. `isMet`: requests that meet it. */
+/**
+ * A device that is online, on a platform that forgets the token for now. `isMet`: requests that
+ * meet it.
+ */
 async function forgotten(
   t: ExecutionContext,
   connections: 1 | 2 | 3,

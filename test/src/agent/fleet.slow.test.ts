@@ -45,7 +45,9 @@ const MINUTE = 60_000;
 const SPREAD_MS = 10 * MINUTE;
 const DEVICES = 1000;
 
-/** Of a fleet that is assigned one image at one instant: when each asks for its first byte, in ms. */
+/**
+ * Of a fleet that is assigned one image at one instant: when each asks for its first byte, in ms.
+ */
 async function fleetBegins(connections: 1 | 2, spreadMs: number): Promise<number[]> {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const network = new FakeNet(clock);

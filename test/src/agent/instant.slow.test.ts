@@ -1,4 +1,5 @@
-// Whatever a platform answers at once, no job sends more than its budget: every answer, with one, two and three connections.
+// Whatever a platform answers at once, no job sends more than its budget: every answer, with one,
+// two and three connections.
 import test from "ava";
 import { ANSWERS, KINDS, type Kind, keepsItsPace } from "./instant.js";
 

@@ -1,4 +1,5 @@
-// A device whose every job has something to do, and a platform that answers one kind of request at once, always in the same way.
+// A device whose every job has something to do, and a platform that answers one kind of request at
+// once, always in the same way.
 import type { ExecutionContext } from "ava";
 import { PACES, type PaceName } from "../../../src/platform/pace.js";
 import type { SeenRequest } from "../../fakes/server.js";
@@ -157,7 +158,10 @@ async function busyDevice(t: ExecutionContext, connections: 1 | 2 | 3, url: bool
   return rig;
 }
 
-/** Runs it while `kind` (or every request) gets `answer`. Checks that no job sends more than its budget. */
+/**
+ * Runs it while `kind` (or every request) gets `answer`. Checks that no job sends more than its
+ * budget.
+ */
 export async function keepsItsPace(
   t: ExecutionContext,
   connections: 1 | 2 | 3,

@@ -1,5 +1,5 @@
-// Something on the way resets the connection on a body that it dislikes, or never answers: nothing behind that body may wait for ever, and
-// nothing is given up that a bad link lost.
+// Something on the way resets the connection on a body that it dislikes, or never answers: nothing
+// behind that body may wait for ever, and nothing is given up that a bad link lost.
 
 import { lost, type Outcome } from "../../../src/http/outcome.js";
 import type { Agent } from "../../../src/index.js";

@@ -25,7 +25,8 @@ test("an RPC is handled at once though the next poll still waits after a busy sp
   await rig.clock.advance(30 * MINUTE);
   answer = "hang";
   await rig.clock.runUntil(() => polls.at(-1) === "as ever");
-  // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is still open.
+  // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is
+  // still open.
   await rig.clock.advance(24_000);
   const results = await rig.call("setLed", {}, 500);
   t.is(runs, 1);

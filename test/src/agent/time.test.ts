@@ -85,7 +85,10 @@ test("a boot epoch that seems to begin within the last burst begins behind it", 
   t.false(next.host.lines.some((line) => line.includes("set back")));
 });
 
-/** A host without a clock that learns `dates` from the platform, one after the other, and records a point each second. */
+/**
+ * A host without a clock that learns `dates` from the platform, one after the other, and records a
+ * point each second.
+ */
 async function learns(dates: readonly number[], points: number) {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();

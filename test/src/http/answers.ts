@@ -1,4 +1,5 @@
-// Answers of servers, each with what the reader is to make of it: lawful ones, and those that are refused or never over.
+// Answers of servers, each with what the reader is to make of it: lawful ones, and those that are
+// refused or never over.
 
 /** `end`: the peer closes in good order behind it. `limit`: default 64. */
 export interface Base {

@@ -167,7 +167,8 @@ test("a connection that the peer closed, or said it would close, is opened again
   for (const { net } of [host, kept.host]) t.is(net.peers.length, 2);
 });
 
-// What happens to a request whose connection turns out dead, by what the peers do with their last request.
+// What happens to a request whose connection turns out dead, by what the peers do with their last
+// request.
 for (const [what, change, requests, outcome, connections] of [
   ["a repeatable request is sent once more on a new connection", {}, 2, "done", 2],
   ["a request that must not be sent twice is lost", { repeatable: false }, 2, "connection reset", 1],
@@ -340,7 +341,10 @@ test("the deadline of a hurried request runs from the start: it is not sent if i
 
 // Hosts that keep less than the port's contract: one request may suffer, nothing else.
 
-/** Sends a GET over sockets whose members are replaced by these. `events`: of each socket, reports to the agent. */
+/**
+ * Sends a GET over sockets whose members are replaced by these. `events`: of each socket, reports
+ * to the agent.
+ */
 function careless(members: Partial<Socket>) {
   const host = fakeHost();
   const events: ((what: SocketEvent, reason?: string) => void)[] = [];

@@ -18,7 +18,10 @@ const request = {
   repeatable: true,
 } as const;
 
-/** A started session whose platform answers with these statuses, the last of them from then on; undefined: nothing. */
+/**
+ * A started session whose platform answers with these statuses, the last of them from then on;
+ * undefined: nothing.
+ */
 function rig(statuses: (number | undefined)[] = [200], watcher: Partial<SessionWatcher> = {}) {
   const host = fakeHost();
   const seen: { path: string; at: number }[] = [];

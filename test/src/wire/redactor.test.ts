@@ -1,4 +1,5 @@
-// A text shows no secret, as it is, percent-encoded or escaped as in JSON, and stays the same if it holds none.
+// A text shows no secret, as it is, percent-encoded or escaped as in JSON, and stays the same if it
+// holds none.
 import test from "ava";
 import fc from "fast-check";
 import { SecretRedactor } from "../../../src/wire/text/redactor.js";

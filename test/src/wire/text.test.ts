@@ -149,7 +149,8 @@ test("every number that leaves is stored as a number, and as the one that was me
     fc.property(anyNumber, (value) => {
       const text = numberText(value) ?? "refused";
       const stored = typedTwice(readJson(text));
-      // Half of the 15th digit, and half a step between doubles: as one, the text is rounded once more.
+      // Half of the 15th digit, and half a step between doubles: as one, the text is rounded once
+      // more.
       const near = Math.max(5e-16, Math.abs(value) * (5e-15 + Number.EPSILON / 2));
       const [whole = "", decimals = ""] = text.replace("-", "").split(".");
       const digits = `${whole}${decimals}`.replace(/^0+/, "");

@@ -1,4 +1,5 @@
-// `mote factory` with tools that are played: what it writes, what it refuses, and that it shows no secret.
+// `mote factory` with tools that are played: what it writes, what it refuses, and that it shows no
+// secret.
 
 import { execFileSync } from "node:child_process";
 import {

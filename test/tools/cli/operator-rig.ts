@@ -50,7 +50,10 @@ export async function startRig(t: ExecutionContext): Promise<Rig> {
   return { platform, operator, home, env, runs, run, device };
 }
 
-/** Of JSON, or of the first of several lines: the names of its members and the types of their values. */
+/**
+ * Of JSON, or of the first of several lines: the names of its members and the types of their
+ * values.
+ */
 function shapeOf(out: string): unknown {
   const shape = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.slice(0, 1).map(shape);

@@ -1,4 +1,5 @@
-// The operator's commands, in processes of their own, against a local platform with a device played by hand.
+// The operator's commands, in processes of their own, against a local platform with a device played
+// by hand.
 
 import { spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";

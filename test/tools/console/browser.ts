@@ -9,7 +9,10 @@ const ARTIFACTS = fileURLToPath(new URL("../../../dist/artifacts", import.meta.u
 
 const executablePath = [process.env.MOTE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
 
-/** Declares a test in the browser. Without one it is skipped and its title says so, unless MOTE_REQUIRE_CHROMIUM is set. */
+/**
+ * Declares a test in the browser. Without one it is skipped and its title says so, unless
+ * MOTE_REQUIRE_CHROMIUM is set.
+ */
 export function inBrowser(test: TestFn): (title: string, run: Implementation<[]>) => void {
   if (executablePath !== undefined || process.env.MOTE_REQUIRE_CHROMIUM) return test.serial;
   return (title, run) => test.skip(`${title} (no Chromium on this machine; MOTE_CHROMIUM names one)`, run);
@@ -22,7 +25,8 @@ export async function openPage(
   options: { width?: number; dark?: boolean; script?: boolean } = {},
 ): Promise<{ page: Page; errors: string[] }> {
   if (executablePath === undefined) throw new Error("there is no Chromium: set MOTE_CHROMIUM");
-  // The sandbox needs rights that containers don't have; nothing but the local platform's own page is opened.
+  // The sandbox needs rights that containers don't have; nothing but the local platform's own page
+  // is opened.
   browser ??= await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: 900 },

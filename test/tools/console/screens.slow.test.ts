@@ -1,5 +1,6 @@
-// The console's pages with a fleet of 300 devices, long names and an update in each state: at the widths of a desk, a small window and a phone,
-// light and dark, nothing runs out of the page and axe finds nothing. The pictures are kept in dist/artifacts.
+// The console's pages with a fleet of 300 devices, long names and an update in each state: at the
+// widths of a desk, a small window and a phone, light and dark, nothing runs out of the page and
+// axe finds nothing. The pictures are kept in dist/artifacts.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import anyTest from "ava";

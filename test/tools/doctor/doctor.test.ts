@@ -154,7 +154,8 @@ test("a certificate that the trusted root issued itself needs no other beside it
 
 test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {
   const alone = await platformFor(t, { tlsCert: leaf.cert, tlsKey: leaf.key });
-  // With the intermediate in --ca this machine finds the way; a board, which has the root alone, does not.
+  // With the intermediate in --ca this machine finds the way; a board, which has the root alone,
+  // does not.
   for (const [at, ca] of [root.cert, root.cert + intermediate.cert].entries()) {
     const found = await doctor(["--url", alone.url, "--ca", file(`root-${at}.pem`, ca)]);
     t.is(found.code, 1);

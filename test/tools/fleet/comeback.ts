@@ -1,4 +1,5 @@
-// The return of a fleet after an outage, by the back-off that agents have. A device is no more here than that back-off and a time, so that there may be 100,000.
+// The return of a fleet after an outage, by the back-off that agents have. A device is no more here
+// than that back-off and a time, so that there may be 100,000.
 import { WAITS_S, waitMs } from "../../../src/platform/pace.js";
 import type { Host } from "../../../src/port.js";
 
@@ -7,7 +8,10 @@ export const LONGEST_WAIT_S = 330;
 
 export interface Outage {
   readonly ms: number;
-  /** Until an attempt is lost: 0 where connections are refused; 35,000 where nothing answers. Default 0. */
+  /**
+   * Until an attempt is lost: 0 where connections are refused; 35,000 where nothing answers.
+   * Default 0.
+   */
   readonly attemptMs?: number;
 }
 

@@ -1,5 +1,6 @@
 // node scripts/campaign.mjs fleet --devices 1000 --for 5m: many agents in one process against a platform, by default a local one.
-// --outage cuts the network in the middle. Exits with 1 if a point was lost or no device came online.
+// --outage cuts the network in the middle. Exits with 1 if a point was lost or no device came
+// online.
 import { randomBytes, randomFillSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";

@@ -42,7 +42,8 @@ for (const [connections, seconds] of [
     const crowd = await crowdComesBack({ devices: 100, connections, outageMs, seed: 1 });
     const distance = farthest(crowd, model);
     t.log(`their distributions are ${distance.toFixed(3)} apart`);
-    // Of 100 draws from one distribution, one set in 1,000 is farther away (Kolmogorov and Smirnov).
+    // Of 100 draws from one distribution, one set in 1,000 is farther away (Kolmogorov and
+    // Smirnov).
     t.true(distance < 0.195, `${distance}`);
   });
 }

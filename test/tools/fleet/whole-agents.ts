@@ -9,7 +9,10 @@ import { deaden } from "../../simulation/faults.js";
 const WALL = Date.UTC(2026, 0, 1);
 /** Until all are online and hold their polls. */
 const CALM_MS = 60_000;
-/** Points of a device: often enough that a lost platform is noticed, seldom enough that an hour of many passes quickly. */
+/**
+ * Points of a device: often enough that a lost platform is noticed, seldom enough that an hour of
+ * many passes quickly.
+ */
 const POINT_MS = 120_000;
 
 export interface Crowd {
@@ -19,7 +22,10 @@ export interface Crowd {
   readonly seed: number;
   /** Each has a shared attribute to look for. */
   readonly reads?: boolean;
-  /** Switched on together, devices get none of these for the outage, and no word of it. Default: all are online, then connections break and are refused. */
+  /**
+   * Switched on together, devices get none of these for the outage, and no word of it. Default: all
+   * are online, then connections break and are refused.
+   */
   readonly without?: "answers" | "connections";
 }
 
@@ -81,7 +87,10 @@ export async function crowdComesBack(crowd: Crowd): Promise<number[]> {
   return [...back.values()];
 }
 
-/** The polls for RPCs and for attributes that the platform got in each of the `seconds` after it came back. */
+/**
+ * The polls for RPCs and for attributes that the platform got in each of the `seconds` after it
+ * came back.
+ */
 export async function pollsAfter(
   crowd: Crowd,
   seconds: number,

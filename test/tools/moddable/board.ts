@@ -1,4 +1,5 @@
-// A board that is none: a program that answers as esptool does, and builds with the heads of real images.
+// A board that is none: a program that answers as esptool does, and builds with the heads of real
+// images.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findFirmware } from "../../../tools/moddable/flash/firmware.js";
@@ -102,7 +103,10 @@ export interface EsptoolScript {
   readonly fails?: readonly [command: string, text: string];
 }
 
-/** Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is returned. */
+/**
+ * Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is
+ * returned.
+ */
 export function fakeEsptool(folder: string, played: EsptoolScript): string {
   const calls = join(folder, "calls.txt");
   writeFileSync(calls, "");

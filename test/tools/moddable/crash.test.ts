@@ -55,7 +55,8 @@ test("reports a foreign file or a missing toolchain with advice", (t) => {
   });
 });
 
-// The emulator's command without an emulator: a program of its name stands for it, and says what it was asked.
+// The emulator's command without an emulator: a program of its name stands for it, and says what it
+// was asked.
 
 const place = scratch();
 

@@ -117,7 +117,8 @@ test("refuses a wrong chip, a missing part and a small flash by file content", (
   t.throws(() => checkParts({ ...program, parts }, FLASH_BYTES), { message: /overlaps another part/ });
 });
 
-// A list of devices is taken whole, or refused with all that is wrong; what it holds is never shown.
+// A list of devices is taken whole, or refused with all that is wrong; what it holds is never
+// shown.
 
 const HEAD = "name,label,url,token,key,secret,ssid,password";
 

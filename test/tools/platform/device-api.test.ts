@@ -12,7 +12,9 @@ function persistent(rig: Rig, oneWay: boolean, ms = 60_000): PersistentRpc {
   return rig.core.rpcRecords.send(rig.device, request) as PersistentRpc;
 }
 
-/** A poll that ended by its own time: the transport forgot the session, the device's actor did not. */
+/**
+ * A poll that ended by its own time: the transport forgot the session, the device's actor did not.
+ */
 function gone(rig: Rig): void {
   const poll = rig.call("GET", "rpc?timeout=1000");
   rig.clock.advance(1_000);

@@ -1,4 +1,5 @@
-// The switchboard on a virtual clock: what each fault does, when it happens, and that a seed is a run.
+// The switchboard on a virtual clock: what each fault does, when it happens, and that a seed is a
+// run.
 
 import { connect } from "node:net";
 import test from "ava";

@@ -87,4 +87,5 @@ test("stopped, it takes no connection and lets a poll run to its end", async (t)
   t.pass();
 });
 
-// Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
+// Random requests: each one is answered, or ends by its time, and none is a fault of the local
+// platform.

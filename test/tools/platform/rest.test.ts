@@ -1,4 +1,5 @@
-// Login, devices and credentials of the operator's REST: paths, shapes and errors as on the real platform.
+// Login, devices and credentials of the operator's REST: paths, shapes and errors as on the real
+// platform.
 
 import anyTest, { type TestFn } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";

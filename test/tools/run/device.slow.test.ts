@@ -1,4 +1,5 @@
-// An application that crashes again and again, in real worker processes against a local platform: the device stays within reach, and the fix arrives.
+// An application that crashes again and again, in real worker processes against a local platform:
+// the device stays within reach, and the fix arrives.
 
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -165,7 +166,8 @@ test.serial("mote.reset forgets what is stored and starts again with the setting
   t.is(await end(child), 0);
 });
 
-// A program that prints the token which its device got by provisioning, in real worker processes against a local platform.
+// A program that prints the token which its device got by provisioning, in real worker processes
+// against a local platform.
 
 /** Reads the token's file, prints the token in each form, then crashes with it. */
 const printsTokenOf = (stateDir: string): string => `
@@ -267,11 +269,15 @@ linuxTest("the memory of a run whose output nobody reads stays as it is", async 
   await end(child);
 });
 
-// A package that lies on a file server, over real sockets and in real worker processes: the process started afterwards is the new image.
+// A package that lies on a file server, over real sockets and in real worker processes: the process
+// started afterwards is the new image.
 
 const RANGE = /^bytes=(\d+)-(\d+)$/;
 
-/** Serves one file by ranges, behind a redirect, and hangs up once in the middle. Returns its address and what it was asked. */
+/**
+ * Serves one file by ranges, behind a redirect, and hangs up once in the middle. Returns its
+ * address and what it was asked.
+ */
 async function fileServer(
   t: { teardown(work: () => unknown): void },
   bytes: Buffer,
@@ -329,7 +335,8 @@ test.serial("follows a redirect to a file server, and sends the token to neither
   t.false(JSON.stringify(eventLog.events).includes("s3cret"));
 });
 
-// A device as a service: what arrives on systemd's socket, and what systemd's own tools say of the unit. Without them, and Python for the socket, skipped.
+// A device as a service: what arrives on systemd's socket, and what systemd's own tools say of the
+// unit. Without them, and Python for the socket, skipped.
 
 const run = promisify(execFile);
 const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => {

@@ -1,4 +1,5 @@
-// The supervisor with real worker processes and tiny images; one after the other, each starts several processes.
+// The supervisor with real worker processes and tiny images; one after the other, each starts
+// several processes.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

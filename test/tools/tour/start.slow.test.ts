@@ -1,5 +1,5 @@
-// `mote start` as a person runs it: real processes, real time. One after the other: six at once on two cores pass the
-// time limits of a tour.
+// `mote start` as a person runs it: real processes, real time. One after the other: six at once on
+// two cores pass the time limits of a tour.
 import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The parent's side of the bridge: gives the port of any host to a script that runs on the XS engine.
+// The parent's side of the bridge: gives the port of any host to a script that runs on the XS
+// engine.
 import type { Host } from "../../../src/port.js";
 import { NOTIFY, pack, unpack } from "../guest/protocol.js";
 import { Answers } from "./answers.js";
@@ -7,8 +8,9 @@ import { Engine } from "./worker.js";
 
 export interface BridgeOptions {
   /**
-   * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is evaluated its constants, and those of what it
-   * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
+   * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is
+   * evaluated its constants, and those of what it imports, lie on the stack, which a module's do
+   * not: let it define functions, and call them by `run`.
    */
   readonly entry?: string;
   /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
@@ -26,11 +28,15 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A run of the XS engine on `host`. Every callback of the host is one turn of the engine, promise jobs included, in the
- * order in which they came; the time that the script sees stands still during a turn.
+ * A run of the XS engine on `host`. Every callback of the host is one turn of the engine, promise
+ * jobs included, in the order in which they came; the time that the script sees stands still during
+ * a turn.
  */
 export class Bridge {
-  /** What the script threw where nobody caught it, rejections included. `close` rejects if there is any. */
+  /**
+   * What the script threw where nobody caught it, rejections included. `close` rejects if there is
+   * any.
+   */
   readonly failures: string[] = [];
   readonly #host: Host;
   readonly #engine: Engine;
@@ -63,7 +69,9 @@ export class Bridge {
     });
   }
 
-  /** Starts an engine, gives it the port and evaluates the entry. Rejects with what the entry threw. */
+  /**
+   * Starts an engine, gives it the port and evaluates the entry. Rejects with what the entry threw.
+   */
   static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
     const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
     const entry = options.entry === undefined ? undefined : await bundle(options.entry);
@@ -95,27 +103,41 @@ export class Bridge {
     });
   }
 
-  /** Calls `globalThis.fromParent` of the script, as one turn. Nothing happens once the bridge is closed. */
+  /**
+   * Calls `globalThis.fromParent` of the script, as one turn. Nothing happens once the bridge is
+   * closed.
+   */
   notify(what: string, id: number, bytes?: Uint8Array): void {
     if (!this.#closed) void this.#notify(NOTIFY.guest, id, what, bytes);
   }
 
-  /** Collects garbage and says how many slots are in use (16 bytes each on an ESP32). Each `run` keeps one for good: the engine's own doing. */
+  /**
+   * Collects garbage and says how many slots are in use (16 bytes each on an ESP32). Each `run`
+   * keeps one for good: the engine's own doing.
+   */
   slots(): Promise<number> {
     return this.#notify(NOTIFY.collect, 0, "");
   }
 
-  /** Collects garbage and says how many bytes of chunks (texts, buffers) are in use; on an ESP32 each has a smaller head. */
+  /**
+   * Collects garbage and says how many bytes of chunks (texts, buffers) are in use; on an ESP32
+   * each has a smaller head.
+   */
   chunks(): Promise<number> {
     return this.#engine.chunks();
   }
 
-  /** Resolves when the engine has nothing to do: every event was delivered, every promise job done. */
+  /**
+   * Resolves when the engine has nothing to do: every event was delivered, every promise job done.
+   */
   idle(): Promise<void> {
     return this.#turns === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Ends the engine as a power loss would: sockets closed, timers gone, the rest of the host left as it is. */
+  /**
+   * Ends the engine as a power loss would: sockets closed, timers gone, the rest of the host left
+   * as it is.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#answers.close();

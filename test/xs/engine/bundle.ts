@@ -18,13 +18,15 @@ interface Board {
 
 const ENTRY = "entry.ts";
 
-/** Built once per process, and once for all processes until a source changes: a build takes seconds. */
+/**
+ * Built once per process, and once for all processes until a source changes: a build takes seconds.
+ */
 const built = new Map<string, Promise<string>>();
 const KEPT = join(root, "dist", ".bundles");
 
 /**
- * One script for XS of a TypeScript text whose imports are relative to the root, built as a board's module is. Nothing may be left to import.
- * `define`: expressions that take the place of names.
+ * One script for XS of a TypeScript text whose imports are relative to the root, built as a board's
+ * module is. Nothing may be left to import. `define`: expressions that take the place of names.
  */
 export function bundle(text: string, define: Record<string, string> = {}): Promise<string> {
   const key = JSON.stringify([text, define]);
@@ -63,7 +65,10 @@ async function build(text: string, define: Record<string, string>): Promise<Bund
   return { code, inputs: inputs.filter((path) => path !== join(root, ENTRY)) };
 }
 
-/** How many constants, functions and classes a bundle declares: they lie on the stack while it is evaluated. */
+/**
+ * How many constants, functions and classes a bundle declares: they lie on the stack while it is
+ * evaluated.
+ */
 export function constantsOf(script: string): number {
   let count = 0;
   const [statement] = parseAst(script).body as unknown as Node[];

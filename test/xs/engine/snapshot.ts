@@ -1,4 +1,5 @@
-// The engine's own picture of what is alive: atoms of a length, a name and what they hold, one after the other.
+// The engine's own picture of what is alive: atoms of a length, a name and what they hold, one
+// after the other.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +26,10 @@ function atom(bytes: Buffer, name: string): { at: number; length: number } {
   throw new Error(`the snapshot has no ${name}`);
 }
 
-/** Bytes of the chunks (texts, buffers, code) in the snapshot that `write` leaves at the path it is given. */
+/**
+ * Bytes of the chunks (texts, buffers, code) in the snapshot that `write` leaves at the path it is
+ * given.
+ */
 export async function chunkBytes(write: (path: string) => Promise<void>): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), "mote-xs-"));
   try {
@@ -44,8 +48,9 @@ export const boardStack = (): number =>
 const snapshots = new Map<number, string>();
 
 /**
- * A snapshot of a new machine whose stack is a board's, for the worker's option -r: its own creation has 4,096 slots, and no option for that.
- * Written once in a process. `entrySlots`: slots that a large entry takes while it is evaluated, and a board's modules do not.
+ * A snapshot of a new machine whose stack is a board's, for the worker's option -r: its own
+ * creation has 4,096 slots, and no option for that. Written once in a process. `entrySlots`: slots
+ * that a large entry takes while it is evaluated, and a board's modules do not.
  */
 export function boardSnapshot(worker: string, entrySlots = 0): string {
   const path = snapshots.get(entrySlots);

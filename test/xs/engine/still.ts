@@ -1,4 +1,5 @@
-// An agent on XS and the local platform's device API, on one clock that stands still until a test moves it.
+// An agent on XS and the local platform's device API, on one clock that stands still until a test
+// moves it.
 
 import type { AgentOptions } from "../../../src/index.js";
 import type { Device } from "../../../tools/platform/core/devices.js";
@@ -23,7 +24,10 @@ export interface Teardown {
   teardown(end: () => Promise<void>): void;
 }
 
-/** An engine on a host whose time a test moves; all of the engine's work is done at each of its steps. */
+/**
+ * An engine on a host whose time a test moves; all of the engine's work is done at each of its
+ * steps.
+ */
 export async function atFakeTime(t: Teardown, host: FakeHost, options: BridgeOptions) {
   const bridge = await Bridge.start(host, options);
   host.clock.settled = async () => {
@@ -49,8 +53,9 @@ export interface Still {
 }
 
 /**
- * The agent is `agent` on XS, with a token. `setUp` is a script that may use it before it is started. `sectors`: of the durable queue.
- * `counting`: buffers are counted (`setUp` must leave `fromParent` alone then).
+ * The agent is `agent` on XS, with a token. `setUp` is a script that may use it before it is
+ * started. `sectors`: of the durable queue. `counting`: buffers are counted (`setUp` must leave
+ * `fromParent` alone then).
  */
 export async function standStill(
   t: Teardown,

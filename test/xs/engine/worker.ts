@@ -1,4 +1,5 @@
-// Runs the XS engine of @agoric/xsnap (npm run setup:xs), with the stack of a board. Its JavaScript is never imported: that locks down the realm.
+// Runs the XS engine of @agoric/xsnap (npm run setup:xs), with the stack of a board. Its JavaScript
+// is never imported: that locks down the realm.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +27,10 @@ export function unavailable(): string | undefined {
 
 export const available = (): boolean => unavailable() === undefined;
 
-/** What one evaluation or command cost: steps of the engine (the same in every run), and slots in use after it. */
+/**
+ * What one evaluation or command cost: steps of the engine (the same in every run), and slots in
+ * use after it.
+ */
 export interface Reply {
   readonly bytes: Uint8Array;
   readonly compute: number;
@@ -39,13 +43,19 @@ export class EngineError extends Error {
 }
 
 interface EngineOptions {
-  /** Slots of stack beyond a board's, for an entry whose constants lie on it. Default: as many as it has. */
+  /**
+   * Slots of stack beyond a board's, for an entry whose constants lie on it. Default: as many as it
+   * has.
+   */
   entrySlots?: number;
   /** Answers `issueCommand` of the script, which waits for it. */
   answer?: (question: Uint8Array) => Uint8Array;
   /** What the script printed, and what the engine itself complains of. */
   output?: (text: string) => void;
-  /** Steps of one evaluation or command, after which the engine ends. Steps, as a busy machine makes time no measure. */
+  /**
+   * Steps of one evaluation or command, after which the engine ends. Steps, as a busy machine makes
+   * time no measure.
+   */
   limitSteps?: number;
 }
 
@@ -100,7 +110,8 @@ export class Engine {
     const incoming = new Netstrings((message) => this.#receive(message));
     const from = this.#child.stdio[4] as Readable;
     from.on("data", (chunk: Buffer) => incoming.push(chunk));
-    // A worker that dies in the middle of a write shows it by its exit; the pipes' own errors add nothing.
+    // A worker that dies in the middle of a write shows it by its exit; the pipes' own errors add
+    // nothing.
     for (const stream of [from, this.#to]) stream.on("error", () => {});
     this.#keepProcess(false);
     this.ended = new Promise((resolve) => {
@@ -111,12 +122,17 @@ export class Engine {
     });
   }
 
-  /** Evaluates a script and drains its promise jobs. The reply holds the bytes of the script's value if that is an ArrayBuffer. */
+  /**
+   * Evaluates a script and drains its promise jobs. The reply holds the bytes of the script's value
+   * if that is an ArrayBuffer.
+   */
   evaluate(source: string): Promise<Reply> {
     return this.#turn(netstring("e", Buffer.from(source)));
   }
 
-  /** Calls `globalThis.handleCommand` of the script with these bytes and drains its promise jobs. */
+  /**
+   * Calls `globalThis.handleCommand` of the script with these bytes and drains its promise jobs.
+   */
   command(bytes: Uint8Array): Promise<Reply> {
     return this.#turn(netstring("?", bytes));
   }
@@ -138,7 +154,10 @@ export class Engine {
     return this.#child.stdio[3] as Writable;
   }
 
-  /** An engine that has nothing to do keeps no process alive: a test that failed ends without closing it. */
+  /**
+   * An engine that has nothing to do keeps no process alive: a test that failed ends without
+   * closing it.
+   */
   #keepProcess(keep: boolean): void {
     for (const handle of [this.#child, ...this.#child.stdio] as ({ ref?(): void; unref?(): void } | null)[]) {
       if (keep) handle?.ref?.();

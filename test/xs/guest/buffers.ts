@@ -1,4 +1,5 @@
-// In place of host.ts where buffers are measured: notes each Uint8Array that is made, and reports the bytes of those that can still be reached.
+// In place of host.ts where buffers are measured: notes each Uint8Array that is made, and reports
+// the bytes of those that can still be reached.
 import { type FromParent, tellParent } from "./host.js";
 
 declare const gc: () => void;

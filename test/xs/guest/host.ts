@@ -182,7 +182,8 @@ function handleCommand(buffer: ArrayBuffer): void {
   }
 }
 
-// The engine calls console.error for a rejection that nobody handled; on a board it would restart the machine.
+// The engine calls console.error for a rejection that nobody handled; on a board it would restart
+// the machine.
 const hooks = { handleCommand, console: { error: (_what: unknown, error: unknown) => failed(error) } };
 for (const [name, value] of Object.entries(hooks)) {
   Object.defineProperty(globalThis, name, { value, enumerable: false });

@@ -1,6 +1,6 @@
-// What the two sides of the bridge say to each other, the same code on both.
-// A question of the guest, or an event of the parent: op (1 byte), id (4), a (8), b (8), length of the text (4), text, bytes.
-// The parent's answer to a question: a number (8), bytes.
+// What the two sides of the bridge say to each other, the same code on both. A question of the
+// guest, or an event of the parent: op (1 byte), id (4), a (8), b (8), length of the text (4),
+// text, bytes. The parent's answer to a question: a number (8), bytes.
 
 /** What the guest asks the parent. `id` names a timer, a socket or a digest. */
 export const ASK = {

@@ -42,7 +42,10 @@ const DOCUMENTS = [
   "nul",
 ];
 
-/** 300 doubles below 2^53, always the same. Above, where two texts are as near, XS and Node choose differently. */
+/**
+ * 300 doubles below 2^53, always the same. Above, where two texts are as near, XS and Node choose
+ * differently.
+ */
 function doubles(): number[] {
   let state = 12345;
   const next = (): number => {

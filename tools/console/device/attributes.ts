@@ -1,4 +1,5 @@
-// Attributes of the three scopes. Client attributes belong to the device: the console only shows them.
+// Attributes of the three scopes. Client attributes belong to the device: the console only shows
+// them.
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { isPlatforms } from "../../operator/platform-keys.js";
 import { lossyNumber } from "../../operator/typed-json.js";

@@ -36,7 +36,9 @@ export function readPartitions(csv: string): Partition[] {
   });
 }
 
-/** What is wrong with the table for a flash of `flashBytes`, where ESP-IDF's own check says nothing. */
+/**
+ * What is wrong with the table for a flash of `flashBytes`, where ESP-IDF's own check says nothing.
+ */
 export function checkPartitions(partitions: readonly Partition[], flashBytes: number): string[] {
   const missing = NEEDED.filter((name) => !partitions.some((one) => one.name === name));
   const end = Math.max(...partitions.map(({ offset, size }) => offset + size));

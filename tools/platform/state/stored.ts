@@ -1,4 +1,5 @@
-// What the lines of a state file amount to: a later line replaces or removes what earlier ones brought.
+// What the lines of a state file amount to: a later line replaces or removes what earlier ones
+// brought.
 
 /** The path, and what is there; without it, all below the path is gone. */
 export type Line = readonly [path: readonly string[], value?: unknown];

@@ -65,7 +65,10 @@ function parse(file: string): Manifest {
 
 const SOURCE = /\.(?:ts|js|mjs)$/;
 
-/** `*` at the end of a path stands for every file there, and at the end of a name for the file's own. */
+/**
+ * `*` at the end of a path stands for every file there, and at the end of a name for the file's
+ * own.
+ */
 function addModule(path: string, name: string, to: Collected): void {
   const file = [path, `${path}.ts`, `${path}.js`, `${path}.mjs`].find(
     (one) => extname(one) && existsSync(one),

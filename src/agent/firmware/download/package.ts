@@ -1,8 +1,9 @@
 // An image on the platform: GET /api/v1/{token}/firmware?title=&version=&size=&chunk=
 //
 // The platform knows no offset, only `size` bytes from `size * chunk` on. So a part begins at a
-// multiple of its size, and the first parts after a break are short. Past the end the platform answers 200 without a body. If its cache lost the
-// file it answers 500 without a body; after another assignment, 400 or 404.
+// multiple of its size, and the first parts after a break are short. Past the end the platform
+// answers 200 without a body. If its cache lost the file it answers 500 without a body; after
+// another assignment, 400 or 404.
 import type { Outcome } from "../../../http/outcome.js";
 import type { PlatformSession } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";

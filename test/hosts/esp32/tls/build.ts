@@ -1,4 +1,5 @@
-// native/tls compiled for this machine with ESP-IDF's own mbedTLS, which is compiled once and kept outside the project.
+// native/tls compiled for this machine with ESP-IDF's own mbedTLS, which is compiled once and kept
+// outside the project.
 import { execFile } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -72,7 +73,10 @@ async function library(from: string): Promise<string> {
   return made;
 }
 
-/** What ESP-IDF's judge by its bundle asks of ESP-IDF. The bundle that would come with an image has nothing in it. */
+/**
+ * What ESP-IDF's judge by its bundle asks of ESP-IDF. The bundle that would come with an image has
+ * nothing in it.
+ */
 const IDF_HEADERS: Readonly<Record<string, string>> = {
   "sdkconfig.h": "",
   "esp_check.h":
@@ -84,7 +88,9 @@ const IDF_HEADERS: Readonly<Record<string, string>> = {
 };
 const BUNDLE = ["-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE=1", "-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE_MAX_CERTS=200"];
 
-/** ESP-IDF's own judge by the bundle, as an object in `folder`, beside the headers that it includes. */
+/**
+ * ESP-IDF's own judge by the bundle, as an object in `folder`, beside the headers that it includes.
+ */
 async function bundleJudge(from: string, folder: string): Promise<string> {
   for (const [name, text] of Object.entries(IDF_HEADERS)) writeFileSync(join(folder, name), text);
   const object = join(folder, "esp_crt_bundle.o");
@@ -100,7 +106,10 @@ async function bundleJudge(from: string, folder: string): Promise<string> {
 const bundleFolder = (name: string): string =>
   join(process.env.IDF_PATH ?? "", "components/mbedtls/esp_crt_bundle", name);
 
-/** A bundle of one authority, as ESP-IDF lays it out: where each one begins, and of each its name and its key. */
+/**
+ * A bundle of one authority, as ESP-IDF lays it out: where each one begins, and of each its name
+ * and its key.
+ */
 export function bundleOf(pem: string): Buffer {
   const { raw, publicKey } = new X509Certificate(pem);
   const name = subjectOf(new Uint8Array(raw));
@@ -112,7 +121,10 @@ export function bundleOf(pem: string): Buffer {
   return Buffer.concat([head, name, key]);
 }
 
-/** The subject (DER) of a certificate of version 3: the field after serial, algorithm, issuer and dates. */
+/**
+ * The subject (DER) of a certificate of version 3: the field after serial, algorithm, issuer and
+ * dates.
+ */
 function subjectOf(der: Uint8Array): Uint8Array {
   const fields = contentsOf(contentsOf(der));
   let at = 0;
@@ -154,8 +166,9 @@ export async function buildHarness(folder: string): Promise<string> {
 }
 
 /**
- * mbedTLS's own: without memory for the hash of the handshake it goes on with 64 bytes of the 48 that it has none of (ssl_compute_master looks past
- * what calc_verify returned). The other side refuses what comes of it.
+ * mbedTLS's own: without memory for the hash of the handshake it goes on with 64 bytes of the 48
+ * that it has none of (ssl_compute_master looks past what calc_verify returned). The other side
+ * refuses what comes of it.
  */
 const KNOWN = "interceptor_via_fun:ssl_compute_master\ninterceptor_via_fun:mbedtls_ssl_derive_keys\n";
 

@@ -1,5 +1,6 @@
-// The board's TLS on this machine, with sanitizers: what it takes and refuses, and that it can be given
-// up, or starved, at any moment. Chip case "tls" tries ciphers, large records and resumed sessions.
+// The board's TLS on this machine, with sanitizers: what it takes and refuses, and that it can be
+// given up, or starved, at any moment. Chip case "tls" tries ciphers, large records and resumed
+// sessions.
 import { spawn } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -132,7 +133,10 @@ native("CAs replace those of the image", async (t) => {
   t.is(await visit(answering(shown.ofFirst), [second.certPath]), UNKNOWN);
 });
 
-/** From and to when all of `chain` is valid, as the board is told: in seconds since 1970, 32 bits at most. */
+/**
+ * From and to when all of `chain` is valid, as the board is told: in seconds since 1970, 32 bits at
+ * most.
+ */
 const datesOf = (chain: readonly Issued[]): string => {
   const read = chain.map(({ cert }) => new X509Certificate(cert));
   const from = read.map(({ validFrom }) => Date.parse(validFrom) / 1000);

@@ -1,4 +1,5 @@
-// What happens next with an update, for each kind of assignment and each state of the journal; and what may follow a state.
+// What happens next with an update, for each kind of assignment and each state of the journal; and
+// what may follow a state.
 import test from "ava";
 import type { Rules } from "../../../../src/agent/firmware/admission.js";
 import { decide } from "../../../../src/agent/firmware/decide.js";

@@ -11,7 +11,9 @@ const SECTOR = 4096;
 const BYTES = new Uint8Array(2 * SECTOR + 100).map((_, at) => at % 251);
 const isErased = (slot: FakeSlot) => slot.bytes.subarray(0, HEAD_BYTES).every((byte) => byte === 0xff);
 
-/** A slot that has all bytes except the header, the header, and what was asked of the slot since. */
+/**
+ * A slot that has all bytes except the header, the header, and what was asked of the slot since.
+ */
 function written() {
   const slot = new FakeSlot(16 * SECTOR, SECTOR);
   const writer = new ImageWriter(slot, 0, new Uint8Array());

@@ -1,5 +1,5 @@
-// A device for the firmware tests: two slots with a boot loader, a store, and power that can go at any durable operation and at any
-// event of the network.
+// A device for the firmware tests: two slots with a boot loader, a store, and power that can go at
+// any durable operation and at any event of the network.
 import { createHash } from "node:crypto";
 import type { Host, Socket } from "../../../../src/port.js";
 import { FakeClock } from "../../../fakes/clock.js";
@@ -24,7 +24,10 @@ const REQUEST = /^GET \S+(?:\/firmware|\.bin)\?/;
 const HANDED = /^HTTP\/1\.1 20[06] /;
 const END_OF_HEAD = "\r\n\r\n";
 
-/** Counts the bytes of images that a device read from its connections, whatever became of the rest of the answer. */
+/**
+ * Counts the bytes of images that a device read from its connections, whatever became of the rest
+ * of the answer.
+ */
 class Fetched {
   bytes = 0;
 
@@ -53,7 +56,10 @@ class Fetched {
 
 type IsCurrent = () => boolean;
 
-/** What outlives a power loss, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
+/**
+ * What outlives a power loss, and the boot loader: an image that was started once and not confirmed
+ * is given up at the next start.
+ */
 export class Machine {
   readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
   readonly net = new FakeNet(this.clock, { segmentBytes: 1460 });
@@ -105,7 +111,10 @@ export class Machine {
     };
   }
 
-  /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
+  /**
+   * The power goes, or the application crashes. At every second start the platform never learns
+   * that the connections are gone.
+   */
   off(): void {
     this.powered = false;
     this.#lose();
@@ -174,7 +183,10 @@ export class Machine {
     return Object.assign(Object.create(power) as Power, { check, change });
   }
 
-  /** Each event of a connection and each write of the device's own is an instant at which the power may go. */
+  /**
+   * Each event of a connection and each write of the device's own is an instant at which the power
+   * may go.
+   */
   #opener(isCurrent: IsCurrent, power: Power, open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       power.check();

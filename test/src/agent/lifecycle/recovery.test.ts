@@ -46,7 +46,9 @@ class Starts {
     return this.recovery as Recovery;
   }
 
-  /** Another image is on trial for a moment: whether it, and then this one, starts in recovery mode. */
+  /**
+   * Another image is on trial for a moment: whether it, and then this one, starts in recovery mode.
+   */
   tryImage(): boolean[] {
     this.slot.current = "pending";
     this.image = "2.0.0";

@@ -118,7 +118,10 @@ test("401 to a token in use is reported and retried ever more slowly; all is del
 const BASE = "http://platform.test";
 const WALL = Date.UTC(2026, 0, 1);
 
-/** The next start on the same store, `later` ms on the clock that people use; undefined: it does not know the time. */
+/**
+ * The next start on the same store, `later` ms on the clock that people use; undefined: it does not
+ * know the time.
+ */
 function start(store: FakeStore, later: number | undefined) {
   const host = fakeHost({ store, clock: new FakeClock(later === undefined ? undefined : WALL + later) });
   return { host, gate: new RefusalBackoff(host, BASE) };
@@ -179,7 +182,8 @@ function put(store: FakeStore, value: object): void {
   store.values.set("refused", storedBytes(JSON.stringify(value)));
 }
 
-// How soon a device that the platform refuses asks again: seconds at first, ten minutes at last, over restarts and wakes.
+// How soon a device that the platform refuses asks again: seconds at first, ten minutes at last,
+// over restarts and wakes.
 
 const MINUTE = 60_000;
 

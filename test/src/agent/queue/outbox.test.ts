@@ -155,7 +155,8 @@ test("sectors wear evenly, and one erase serves a sector of points", (t) => {
   t.true(20_000 / erases > 60, `${erases} erases`);
 });
 
-// What a start finds in the blocks: the queue, one of another format, something else, or nothing that can be read.
+// What a start finds in the blocks: the queue, one of another format, something else, or nothing
+// that can be read.
 
 test("blocks too small for a durable queue are logged, and points wait in memory", (t) => {
   for (const [sectors, sectorSize] of [

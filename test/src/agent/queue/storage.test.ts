@@ -1,4 +1,5 @@
-// What becomes of accepted points when the durable queue's flash fails for a while, or for good: delivered, or counted, over every end of a run.
+// What becomes of accepted points when the durable queue's flash fails for a while, or for good:
+// delivered, or counted, over every end of a run.
 import test from "ava";
 import { OPENING_BYTES } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
@@ -285,7 +286,8 @@ test("flash fails from any write on, and the power at once after it: each point 
   }
 });
 
-// A durable queue that is gone, shortened, older than it was or another device's: its points are counted.
+// A durable queue that is gone, shortened, older than it was or another device's: its points are
+// counted.
 
 const SECTOR = 4096;
 /** Points that a sector holds at most: what a power loss may add to the count. */
@@ -301,7 +303,10 @@ function start({ store }: Kept, bytes: Uint8Array, seed = 1) {
   return rig(new FakeFlash(bytes.length, SECTOR, bytes), {}, store, undefined, seed);
 }
 
-/** A device that recorded `points`, of which the platform took `taken`, and stopped, or lost its power. */
+/**
+ * A device that recorded `points`, of which the platform took `taken`, and stopped, or lost its
+ * power.
+ */
 function ran(points: number, taken: number, how: "stopped" | "without power", seed = 1): Kept {
   const kept = { bytes: new Uint8Array(8 * SECTOR).fill(0xff), store: new FakeStore() };
   const { outbox } = start(kept, kept.bytes, seed);

@@ -17,7 +17,10 @@ const isAnswer = ({ method, path }: { method: string; path: string }) =>
 const isPoll = ({ path }: { path: string }) => path.includes("/rpc?timeout=");
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
 
-/** The platform starts again: polls and waiting RPCs are gone, ids begin at 0 again. `keeps`: a proxy before it keeps the connections. */
+/**
+ * The platform starts again: polls and waiting RPCs are gone, ids begin at 0 again. `keeps`: a
+ * proxy before it keeps the connections.
+ */
 function restart(rig: Rig, keeps = false): void {
   const { device } = rig;
   if (!keeps) for (const peer of rig.net.peers) if (!peer.closed) peer.reset();
@@ -100,7 +103,8 @@ for (const connections of [2, 3] as const)
     agent.start();
     await rig.clock.advance(3000);
     const polls = () => rig.platform.seen.filter(isPoll);
-    // The next poll goes out on the connection of this one, and again if that turns out to be closed.
+    // The next poll goes out on the connection of this one, and again if that turns out to be
+    // closed.
     polls()[0]!.reply(200, '{"id":7,"method":"close","params":{}}');
     await rig.clock.advance(24_000);
     t.is(polls().length, 3, "two polls are open for two seconds before the first of them ends");

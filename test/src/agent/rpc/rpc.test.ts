@@ -77,11 +77,15 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
   t.deepEqual(text(next), ['"done"']);
 });
 
-// How many RPCs are lost, and how many answers are posted: of each kind, with each number of connections, sent at any time while telemetry goes out.
+// How many RPCs are lost, and how many answers are posted: of each kind, with each number of
+// connections, sent at any time while telemetry goes out.
 
 const SENT = 150;
 const ANSWER = /\/rpc\/\d+$/;
-/** No multiple of anything that the agent does, so that they fall everywhere; every third one just after the end of a poll. */
+/**
+ * No multiple of anything that the agent does, so that they fall everywhere; every third one just
+ * after the end of a poll.
+ */
 const APART_MS = 2971;
 const SOON_MS = 11;
 
@@ -167,7 +171,8 @@ for (const kind of Object.keys(KINDS) as Kind[])
       const stages = ["received", "answered"];
       const reported = ran.flatMap((id) => stages.map((stage) => ({ stage, id, method: "note" })));
       t.deepEqual(details(rig, "rpc"), reported);
-      // Of an answer that was taken none comes again: after a restart of the platform its id may be that of another call.
+      // Of an answer that was taken none comes again: after a restart of the platform its id may be
+      // that of another call.
       const answers = rig.platform.seen.filter(({ method, path }) => method === "POST" && ANSWER.test(path));
       t.is(answers.length, ran.length);
     });

@@ -1,4 +1,5 @@
-// A point that is refused alone is condemned only if the platform takes a probe right after it: a write outage with a content status costs no point.
+// A point that is refused alone is condemned only if the platform takes a probe right after it: a
+// write outage with a content status costs no point.
 import test from "ava";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash } from "../../../fakes/flash.js";
@@ -179,7 +180,8 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     }
     rig!.start();
     await rig!.empty(24 * 3_600_000);
-    // The same point always has the same time stamp, and the order of time stamps is that of the points.
+    // The same point always has the same time stamp, and the order of time stamps is that of the
+    // points.
     const stamps = new Map<unknown, number>();
     for (const { ts, values } of taken) {
       if (values.n === undefined) continue;

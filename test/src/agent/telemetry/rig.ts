@@ -113,7 +113,10 @@ export class TelemetryRig {
   }
 }
 
-/** The elements of a body as the platform reads it: without both `ts` and `values`, an object is all values. */
+/**
+ * The elements of a body as the platform reads it: without both `ts` and `values`, an object is all
+ * values.
+ */
 function elementsOf(body: string): Element[] {
   const parsed = JSON.parse(body);
   const elements: Record<string, unknown>[] = Array.isArray(parsed) ? parsed : [parsed];

@@ -1,4 +1,5 @@
-// An empty or partial answer of the platform never completes a rollout: only evidence for every planned device does.
+// An empty or partial answer of the platform never completes a rollout: only evidence for every
+// planned device does.
 import test, { type ExecutionContext } from "ava";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { OperatorError } from "../../../../tools/operator/error.js";
@@ -102,7 +103,10 @@ for (const [when, isDue] of [
     t.true(rig.fleet.every(({ version }) => version === "1.6.0"));
   });
 
-/** Rolls 2.0.0 out, takes it from the profile and deletes it: the way to a rebuilt image of the same version. */
+/**
+ * Rolls 2.0.0 out, takes it from the profile and deletes it: the way to a rebuilt image of the same
+ * version.
+ */
 async function rolledOutAndDeleted(t: ExecutionContext): Promise<Rig> {
   const rig = await startRig(t, 3);
   t.like(await rig.run(), { end: "done", passed: 3 });

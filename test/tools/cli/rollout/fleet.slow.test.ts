@@ -1,4 +1,5 @@
-// A rollout to a thousand whole agents, of an image that fails its self test: how many of them ever start it.
+// A rollout to a thousand whole agents, of an image that fails its self test: how many of them ever
+// start it.
 import test from "ava";
 import { Agent } from "../../../../src/index.js";
 import type { FakeClock } from "../../../fakes/clock.js";

@@ -6,7 +6,8 @@ import { began, firstOf, MINUTE, startRig } from "./rig.js";
 
 test("ignores earlier reports; a failed device that updates later passes at the next call", async (t) => {
   const rig = await startRig(t, 3);
-  // An old failure with a time stamp to come: the device's clock is ahead, and the platform's own QUEUED is the older one.
+  // An old failure with a time stamp to come: the device's clock is ahead, and the platform's own
+  // QUEUED is the older one.
   const { core } = rig.platform;
   const ahead = core.clock.now() + 24 * 60 * MINUTE;
   const [one] = rig.fleet;
@@ -171,7 +172,8 @@ test("--undo gives each device what it had: its profile's image, its own, or non
   const special = await rig.release("1.6.0");
   await rig.operator.ota.assignToProfile(rig.profile.id.id, old.packageId);
   await rig.clock.advance(10 * MINUTE);
-  // The first three have 1.6.0 of their own, from a rollout that went no further; another has it by hand, and takes no part.
+  // The first three have 1.6.0 of their own, from a rollout that went no further; another has it by
+  // hand, and takes no part.
   t.like(await rig.run({ target: special, stages: parseStages("3") }), { end: "done", assigned: 3 });
   const pinned = rig.add("pinned");
   await rig.operator.ota.assign(pinned.device.id, special.packageId);

@@ -1,4 +1,5 @@
-// --undo against a hand-over at the same time, against interruptions, and against packages and devices that are gone.
+// --undo against a hand-over at the same time, against interruptions, and against packages and
+// devices that are gone.
 import test from "ava";
 import { parseStages } from "../../../../tools/cli/rollout/stages.js";
 import { firstOf, startRig } from "./rig.js";

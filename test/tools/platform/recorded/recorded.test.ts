@@ -1,5 +1,5 @@
-// Each request of which a real server's answer was recorded is answered as it was there: status, headers, framing, body, what was stored, and
-// whether the connection ended.
+// Each request of which a real server's answer was recorded is answered as it was there: status,
+// headers, framing, body, what was stored, and whether the connection ended.
 import { isDeepStrictEqual } from "node:util";
 import test from "ava";
 import { type Platform, startPlatform } from "../../../../tools/platform/server.js";

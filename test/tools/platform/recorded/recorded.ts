@@ -90,7 +90,10 @@ const STAYS_FOR_MS = 30;
 /** How long the answer after a 100 may take. */
 const ANNOUNCED_MS = 1500;
 
-/** Asks on a connection of its own; an answer that only announces another (100) is one. `closes`: whether the platform should end it. */
+/**
+ * Asks on a connection of its own; an answer that only announces another (100) is one. `closes`:
+ * whether the platform should end it.
+ */
 export function ask(
   { address }: Platform,
   request: Buffer,
@@ -178,7 +181,10 @@ function plain(line: string): string {
   return `${line.slice(0, colon).toLowerCase()}: ${value}`;
 }
 
-/** An error is compared by its status and code: no client parses its message, its time or a parser's text. */
+/**
+ * An error is compared by its status and code: no client parses its message, its time or a parser's
+ * text.
+ */
 function bodyOf(text: string, status: number): unknown {
   if (status === 500 && text !== "" && !text.startsWith("{") && !text.startsWith("Can't parse")) return "*";
   try {

@@ -1,4 +1,5 @@
-// File servers beside the platform, on the same in-memory sockets: with ranges or without, with redirects, and with everything that can go wrong.
+// File servers beside the platform, on the same in-memory sockets: with ranges or without, with
+// redirects, and with everything that can go wrong.
 import { type SeenRequest, serve } from "../../../../fakes/server.js";
 import { sha256 } from "../machine.js";
 import { Lamp, type LampOptions } from "./lamp.js";

@@ -1,4 +1,5 @@
-// Hostile assignments, downloads and parts: whatever comes, the old image runs and the operator is notified.
+// Hostile assignments, downloads and parts: whatever comes, the old image runs and the operator is
+// notified.
 
 import { generateKeyPairSync } from "node:crypto";
 import test from "ava";
@@ -22,7 +23,9 @@ import {
 const SHAPE: LampOptions = { connections: 2 };
 
 const invalid = (key: string, problem: string) => `invalid assignment (${key} ${problem})`;
-/** Changed attributes, and the reason that is reported. All wrong types: test/src/wire/wire.test.ts. */
+/**
+ * Changed attributes, and the reason that is reported. All wrong types: test/src/wire/wire.test.ts.
+ */
 for (const [title, change, error, allow] of [
   ["a size of 0", { fw_size: 0 }, invalid("fw_size", "must be an integer from 1 to 2147483647")],
   ["an image larger than the slot", { fw_size: 16 * 4096 + 1 }, "too large (65537 of 65536 bytes)"],
@@ -151,7 +154,8 @@ each("a store that is full: nothing is started, and UPDATED when there is room",
   await ends(t, lamp, UPDATED);
 });
 
-// Packages with an address of their own (fw_url): seen from the platform's side, and from the file server's.
+// Packages with an address of their own (fw_url): seen from the platform's side, and from the file
+// server's.
 
 const FILE = "/lamp/2.0.0.bin?key=s3cret";
 const ETAG = '"7f-1"';
@@ -173,7 +177,10 @@ const redirect = (why: string) => `redirect refused (${why})`;
 const OTHER_LENGTH = "wrong length";
 const NEEDS_SIGNATURE = "unsigned over http";
 
-/** What the file server does, and what the platform says of the package (`says`, changed by `change`). Without `error` it ends UPDATED. */
+/**
+ * What the file server does, and what the platform says of the package (`says`, changed by
+ * `change`). Without `error` it ends UPDATED.
+ */
 interface Case {
   readonly manners?: Manners;
   readonly firmware?: Partial<FirmwareOptions>;

@@ -1,5 +1,5 @@
-// A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
-// asserted of an update is what its operator sees.
+// A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two
+// firmware slots and a boot loader. All that is asserted of an update is what its operator sees.
 
 import { Recovery } from "../../../../../src/board-module.js";
 import { Agent, type AgentOptions, type FirmwareOptions } from "../../../../../src/index.js";
@@ -119,7 +119,10 @@ export class Lamp {
     return this.platform.seen.filter(({ path }) => path.includes("/firmware?")).map(({ path }) => path);
   }
 
-  /** Starts what the boot loader finds. An image that is not, byte for byte, one that was made is a brick. */
+  /**
+   * Starts what the boot loader finds. An image that is not, byte for byte, one that was made is a
+   * brick.
+   */
   start(): void {
     const interrupted = this.#crash === false && !this.machine.asked;
     const { host: machine, image } = this.machine.start();
@@ -156,7 +159,10 @@ export class Lamp {
     this.machine.off();
   }
 
-  /** Runs until `done()`, starting again after each restart, crash and power loss. Rejects after `ms`. */
+  /**
+   * Runs until `done()`, starting again after each restart, crash and power loss. Rejects after
+   * `ms`.
+   */
   async until(done: () => boolean, ms = 6 * HOUR): Promise<void> {
     const { clock } = this.machine;
     const end = clock.now() + ms;

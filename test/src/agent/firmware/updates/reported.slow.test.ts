@@ -1,4 +1,5 @@
-// Trials of a new image that go on for days without the platform: what its operator learns, and what runs.
+// Trials of a new image that go on for days without the platform: what its operator learns, and
+// what runs.
 import { away, each, failed, MINUTE, onTrial, UPDATED } from "./reported.js";
 
 each("five trials in a row without the platform: UPDATED once it is there", async (t, shape) => {

@@ -1,4 +1,5 @@
-// One test for each way an update can end before the new image runs: what its operator learns on the platform, and what runs.
+// One test for each way an update can end before the new image runs: what its operator learns on
+// the platform, and what runs.
 import { createHash } from "node:crypto";
 import test from "ava";
 import { VERSION } from "../../../../../src/version.js";
@@ -97,7 +98,8 @@ each("keys that come one after the other: UPDATED, and never FAILED", async (t, 
   await ends(t, lamp, UPDATED);
 });
 
-// What a confirmed image that turns out bad, and a new one that spoils what is stored, do to a device: both stay within reach.
+// What a confirmed image that turns out bad, and a new one that spoils what is stored, do to a
+// device: both stay within reach.
 
 const OTHER_FORMAT = 99;
 

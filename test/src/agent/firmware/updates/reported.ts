@@ -1,4 +1,5 @@
-// What the tests of the reports share: the cases' shapes, and a lamp with its second version assigned.
+// What the tests of the reports share: the cases' shapes, and a lamp with its second version
+// assigned.
 import test, { type ExecutionContext } from "ava";
 import type { Fault } from "../../../../fakes/platform.js";
 import type { SeenRequest } from "../../../../fakes/server.js";
@@ -12,7 +13,10 @@ export const LONG = 75 * MINUTE;
 
 const CONNECTIONS = IS_SAMPLE ? ([2, SEED % 2 === 0 ? 1 : 3] as const) : ([1, 2, 3] as const);
 
-/** Declares a case with each number of connections; the quick tests have the usual one and one of the others. */
+/**
+ * Declares a case with each number of connections; the quick tests have the usual one and one of
+ * the others.
+ */
 export function each(title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>): void {
   for (const connections of CONNECTIONS)
     test(`${title} (${connections} connections)`, (t) => run(t, { connections }));
@@ -71,7 +75,10 @@ export async function stays(t: ExecutionContext, lamp: Lamp, fetches = lamp.fetc
   t.is(lamp.fetches.length, fetches);
 }
 
-/** The lamp, started with its second version for the first time. `setUp` is called before its first start. */
+/**
+ * The lamp, started with its second version for the first time. `setUp` is called before its first
+ * start.
+ */
 export async function onTrial(shape: LampOptions, setUp: (lamp: Lamp) => void = () => {}): Promise<Lamp> {
   const lamp = lampWith(shape, {});
   setUp(lamp);

@@ -1,4 +1,5 @@
-// Images that write other formats than the one before them: what is stored by one is reported and kept by the other, and an update ends well.
+// Images that write other formats than the one before them: what is stored by one is reported and
+// kept by the other, and an update ends well.
 import { createHash } from "node:crypto";
 import test from "ava";
 import { isAtLeast } from "../../../../../src/agent/firmware/versions.js";
@@ -10,7 +11,10 @@ import { each, ends, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, UPDATED
 /** The first byte of a stored value is its format. */
 const [OWN, NEWER] = ["1".charCodeAt(0), "2".charCodeAt(0)];
 
-/** The host of a newer image: it writes format 2, and reads both. With `onTrial` also where it must not yet. */
+/**
+ * The host of a newer image: it writes format 2, and reads both. With `onTrial` also where it must
+ * not yet.
+ */
 function newer(host: Host, onTrial: boolean): Host {
   const { store } = host;
   const as = (bytes: Uint8Array, format: number) => Uint8Array.of(format, ...bytes.subarray(1));
@@ -76,7 +80,8 @@ test("a confirmed image writes its new format, and an update leads back to the o
   t.is(lamp.shown.state, "UPDATED");
 });
 
-// The running version is assigned: there is nothing to fetch, and whoever assigned it waits to hear so.
+// The running version is assigned: there is nothing to fetch, and whoever assigned it waits to hear
+// so.
 
 const updates = (lamp: Lamp) =>
   lamp.platform.points(lamp.device, "fw_state").filter(({ value }) => value === "UPDATED").length;
@@ -110,7 +115,10 @@ each("a failed update that is answered by assigning the running version ends UPD
   t.deepEqual(lamp.booted, ["1.0.0"]);
 });
 
-/** ms: two looks at the keys, each at the end of a poll, every 30 s, or as soon as a poll brings a change. */
+/**
+ * ms: two looks at the keys, each at the end of a poll, every 30 s, or as soon as a poll brings a
+ * change.
+ */
 const WITHIN = { 1: 50_000, 2: 33_000, 3: 3000 } as const;
 
 for (const connections of [1, 2, 3] as const)
@@ -133,7 +141,10 @@ for (const connections of [1, 2, 3] as const)
     }
   });
 
-/** ms. With one or two connections each may have to wait for a request for the image (16 KiB, 3.2 s here), or for two; with one for a short poll, too. */
+/**
+ * ms. With one or two connections each may have to wait for a request for the image (16 KiB, 3.2 s
+ * here), or for two; with one for a short poll, too.
+ */
 const MOST = {
   1: { point: 12_000, rpc: 12_000, attribute: 10_000 },
   2: { point: 10_000, rpc: 6000, attribute: 10_000 },

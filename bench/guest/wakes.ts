@@ -17,7 +17,7 @@ let kept: string | undefined;
 
 async function wake(n: number): Promise<void> {
   world.now += EVERY_MS;
-  const agent = new Agent(MACHINE, OPTIONS);
+  const agent = new Agent({ ...MACHINE }, OPTIONS);
   agent.rpc.handle("blink", () => true);
   agent.attributes.subscribe("interval", () => {});
   const sample = () => ({ temperature: (200 + (n % 97)) / 10, humidity: 40 + (n % 31) });

@@ -46,6 +46,11 @@ const SHARED_POLL_MS = 25_000;
 const SHORT_POLL_MS = 1000;
 const QUIET_MS = 50;
 const QUIET_PATIENCE_MS = 5000;
+/**
+ * Where each poll is lost at once while other requests are answered, as behind a firewall, their
+ * answers end the device's wait. So the second such poll in a row waits on its own (pace.ts).
+ */
+const LOST_AT_ONCE_MS = 5000;
 
 export interface OpenPoll {
   /** Polls that were sent later have higher numbers. */
@@ -81,6 +86,8 @@ export class LongPoll {
   ended: EndedPoll[] = [];
   private _lastEnd = 0;
   private _lastVerdict: PollVerdict = "ended";
+  /** When the last poll was lost; never, if it was not. */
+  private _lostAt = Number.POSITIVE_INFINITY;
   private _lastRoute: PollRoute | undefined;
   /** Number of the next poll. */
   next = 0;
@@ -209,6 +216,10 @@ export class LongPoll {
       poll.askedMs === SHORT_POLL_MS
         ? shortPollVerdict(outcome)
         : this._timing.pollEnded(outcome, tookMs, this.session.heard(poll.since), poll.askedMs);
+    const { answeredAt } = this.session;
+    if (verdict === "lost" && tookMs < LOST_AT_ONCE_MS)
+      if (answeredAt > this._lostAt && answeredAt <= poll.since) this.pacer.slow();
+    this._lostAt = verdict === "lost" ? endedAt : Number.POSITIVE_INFINITY;
     this._lastEnd = endedAt;
     this._lastRoute = poll.route;
     if (!poll.isOutdated) {

@@ -7,6 +7,7 @@
 // | done | nobody | |
 // | lost, and nothing else was answered since | the whole device | `unreachable` |
 // | lost, while others were answered | the route | `busy` |
+// | a poll lost at once, again, and others were answered between | the route | `busy` |
 // | lost with its body, again and again (body-sender.ts) | the route | `LOST_BODY_MS` |
 // | busy: 408, 429, 5xx; an answer that makes no sense | the route | `busy`, or Retry-After |
 // | refused: 4xx, 500 with a text | the route | `busy`; telemetry `refused` |

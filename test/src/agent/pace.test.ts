@@ -46,6 +46,19 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
+for (const connections of [1, 2, 3] as const) {
+  test(`${connections} connection(s): polls that are reset at once beside answered reads get rare`, async (t) => {
+    const rig = await online(t, { connections });
+    const resets = ({ path }: SeenRequest): Fault => (path.includes("/rpc?") ? "drop" : undefined);
+    await requests(rig, resets);
+    const count = await requests(rig, resets);
+    t.true(count <= 200, `${count} requests in ten minutes`);
+    // And they return when the platform answers them again.
+    const asked = await requests(rig, () => undefined);
+    t.true(asked >= 20, `${asked} requests in ten minutes`);
+  });
+}
+
 test("a token that some requests find unknown and others good is reported once", async (t) => {
   const rig = await online(t, {});
   await requests(rig, ({ path }) => (path.includes("rpc?") ? { status: 401 } : undefined));

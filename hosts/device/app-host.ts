@@ -6,7 +6,7 @@ import type { AppHost } from "./application.js";
 /** Values of the agent, of commissioning, and of `mote run`. */
 const AGENT_KEYS =
   "token proposed refused client shared rpc queue firmware recovery reset " +
-  "wifi platform commission new-token new-proposed new-for image";
+  "wifi platform commission new-token new-proposed new-for image-a image-b";
 /** Ends the key of a copy: see src/store.ts. */
 const COPY = "-old";
 

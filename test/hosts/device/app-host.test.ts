@@ -26,7 +26,8 @@ test("every key that the agent writes as text or constant is reserved", (t) => {
 });
 
 test("copies are reserved, other keys are the application's", (t) => {
-  for (const key of ["token-old", "rpc", "rpc-old", "new-proposed"]) t.true(isAgentKey(key), key);
+  for (const key of ["token-old", "rpc", "rpc-old", "new-proposed", "image-a", "image-b"])
+    t.true(isAgentKey(key), key);
   for (const key of ["offset", "desk.starts", "health", "reported", "tokens", "rpc0", "rpcs", "-old"])
     t.false(isAgentKey(key), key);
 });

@@ -56,15 +56,27 @@ export function makeOwnDirectory(path: string): void {
 }
 
 /**
+ * Creates a directory where every user may, such as below /tmp. Throws as `makeOwnDirectory` does,
+ * and for root, too: who owns a directory chooses what is in it.
+ */
+export function makePrivateDirectory(path: string): void {
+  makeOwnDirectory(path);
+  if (statSync(path).uid !== (process.geteuid?.() ?? 0)) throw ofAnotherUser(path);
+}
+
+function ofAnotherUser(path: string): Error {
+  return Object.assign(new StateFileError(`${path} belongs to another user: remove it or change its owner`), {
+    code: "EACCES",
+  });
+}
+
+/**
  * Throws for another user's file, which that user may change at any time. Files of root are
  * trusted, and root may use everybody's.
  */
 function refuseOthers({ uid }: Stats, path: string): void {
   const own = process.geteuid?.() ?? 0;
-  if (own === 0 || uid === 0 || uid === own) return;
-  throw Object.assign(new StateFileError(`${path} belongs to another user: remove it or change its owner`), {
-    code: "EACCES",
-  });
+  if (own !== 0 && uid !== 0 && uid !== own) throw ofAnotherUser(path);
 }
 
 function isLink(path: string): boolean {

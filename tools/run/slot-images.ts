@@ -17,6 +17,7 @@ import {
   createFile,
   isDiskTrouble,
   makeOwnDirectory,
+  makePrivateDirectory,
   publish,
   readIfThere,
   temporaryPath,
@@ -69,7 +70,9 @@ export function unpack(stateDir: string, name: SlotName, image: ImageRecord): st
     const path = join(directory, FILE);
     if (holds(path, image)) return path;
     const id = createHash("sha256").update(stateDir).digest("hex").slice(0, 16);
-    return unpackTo(join(tmpdir(), `mote-${id}`), stateDir, name, image);
+    const ours = join(tmpdir(), `mote-${id}`);
+    makePrivateDirectory(ours);
+    return unpackTo(ours, stateDir, name, image);
   }
 }
 

@@ -1,11 +1,15 @@
 // Which image starts next, and which never starts again.
-import fs, { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import fs, { chownSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
 import { createHost } from "../../../hosts/node/host.js";
 import { forgetStart, prepareStart } from "../../../tools/run/boot-loader.js";
 import { flash } from "../../../tools/run/slot-images.js";
+import { unless } from "../../unless.js";
 import { image } from "./images.js";
 import { temporaryState } from "./session.js";
 
@@ -102,6 +106,20 @@ for (const [when, starts] of [
     });
     t.deepEqual(readBoot(stateDir), found);
   });
+
+unless(test, process.getuid?.() === 0 ? undefined : "needs root")(
+  "an image is not unpacked to a directory for temporary files that another user made",
+  (t) => {
+    const { stateDir, start } = activated(t);
+    const id = createHash("sha256").update(stateDir).digest("hex").slice(0, 16);
+    const planted = join(tmpdir(), `mote-${id}`);
+    mkdirSync(planted);
+    t.teardown(() => rmSync(planted, { recursive: true }));
+    chownSync(planted, 2, 2);
+    readOnly(stateDir, () => t.throws(start, { message: /belongs to another user/ }));
+    t.deepEqual(readdirSync(planted), []);
+  },
+);
 
 test("an image that runs in place of a pending one is confirmed, and its slot is never written", (t) => {
   const { stateDir } = activated(t);

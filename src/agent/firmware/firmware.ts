@@ -174,13 +174,18 @@ export class Firmware implements Job {
   }
 
   turn(): Wait | Promise<Wait> {
-    if (this._isOnTrial) return this._trial.run().then(() => 0);
+    if (this._isOnTrial) return this._trial.run().then(() => this._trialEnded());
     if (this._journal.record.state === "updating") {
       // After a trial, or at a start whose store rejected the next state.
       this._journal.resume();
       return this._journal.record.state === "updating" ? STORE_RETRY_MS : 0;
     }
     return this._assignment.latest ? this._act(this._assignment.latest) : undefined;
+  }
+
+  private _trialEnded(): Wait {
+    const isConfirmed = this._session.running && !this._isOnTrial;
+    return isConfirmed && !this._journal.confirmed() ? STORE_RETRY_MS : 0;
   }
 
   private get _isOnTrial(): boolean {

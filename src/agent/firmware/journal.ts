@@ -83,8 +83,12 @@ const readRecord = (host: Host): UpdateRecord => {
 export const runningImage = ({ slot }: Pick<Host, "slot">, { image, runs }: UpdateRecord): string =>
   image !== "" && image === slot.image?.() ? runs : "";
 
-/** Teaches the running image its algorithm and checksum, as an update would, if it knows none. */
+/**
+ * Teaches the running image its algorithm and checksum, as an update would, if it knows none. Not
+ * on trial: until it ends, the record names the image before, to which the device may return.
+ */
 export const teachRunningImage = (host: Host, verified: string): void => {
+  if (host.slot.state() === "pending") return;
   const record = readRecord(host);
   const image = host.slot.image?.() ?? "";
   if (runningImage(host, record) === "") writeStored(host, KEY, { ...record, image, runs: verified });
@@ -172,12 +176,21 @@ export class UpdateJournal {
 
   /** The new image was activated: either it runs now, or the device rolled back. */
   private _endTrial(): void {
-    const { lastRun, slot } = this._host;
-    const { verified } = this.record;
-    if (this.isRunning) this.enter("updated", { image: slot.image?.() ?? "", runs: verified });
+    const { lastRun } = this._host;
+    if (this.isRunning) this.confirmed();
     else if (lastRun?.interrupted) this.fail({ failure: "power lost on trial", detail: "" });
     // The words of an engine or an application may quote a secret.
     else this.fail({ failure: "not confirmed", detail: this._redactor.clean(lastRun?.crash || "") });
+  }
+
+  /**
+   * The record's image was confirmed, be it of the same bytes as the one before. False if that could
+   * not be stored.
+   */
+  confirmed(): boolean {
+    const { state, verified } = this.record;
+    if (state !== "updating") return true;
+    return this.enter("updated", { image: this._host.slot.image?.() ?? "", runs: verified });
   }
 
   /** The record is of a new update now. It is stored with its first state. */

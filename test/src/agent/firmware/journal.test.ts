@@ -1,5 +1,10 @@
 import test from "ava";
-import { NEW, UpdateJournal, type UpdateRecord } from "../../../../src/agent/firmware/journal.js";
+import {
+  NEW,
+  teachRunningImage,
+  UpdateJournal,
+  type UpdateRecord,
+} from "../../../../src/agent/firmware/journal.js";
 import type { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Events } from "../../../../src/events.js";
 import { writeStored } from "../../../../src/store.js";
@@ -51,4 +56,21 @@ test("an image that was flashed over an activated update of its version reports 
   t.deepEqual(reported, [
     { current_fw_title: "lamp", current_fw_version: "2.0.0", current_fw_checksum: "flashed" },
   ]);
+});
+
+test("a flashed image that is on trial again, and fails, is not UPDATED by the image before it", (t) => {
+  const slot = Object.assign(new FakeSlot(0, 4096), { image: (): string => "first" });
+  const host = fakeHost({ slot });
+  const record: Partial<UpdateRecord> = {
+    ...{ state: "updating", from: "2.0.0", version: "2.0.0", verified: "SHA256 first" },
+    ...{ image: "second", runs: "SHA256 second" },
+  };
+  writeStored(host, KEY, { ...NEW, ...record });
+  slot.state = () => "pending";
+  teachRunningImage(host, "SHA256 first");
+  slot.state = () => "confirmed";
+  slot.image = () => "second";
+  const { image, runs } = JSON.parse(Buffer.from(host.store.get(KEY)!).toString().slice(9));
+  const [reported] = reportedBy(host, "2.0.0", { ...record, image, runs });
+  t.deepEqual([reported?.fw_state, reported?.current_fw_checksum], ["FAILED", "second"]);
 });

@@ -417,6 +417,15 @@ each("a rebuilt image of the same version is downloaded, and UPDATED by its chec
   await stays(t, lamp);
 });
 
+each("the running bytes, assigned with a checksum by another algorithm: UPDATED", async (t, shape) => {
+  const { lamp } = await ranFirst(shape);
+  lamp.assign(lamp.package("2.0.0", lamp.images.get("2.0.0")!, { algorithm: "MD5" }));
+  await lamp.until(() => lamp.booted.length === 3);
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+  await stays(t, lamp);
+});
+
 each("a rebuilt image that fails its trial: FAILED by the image before", async (t, shape) => {
   const { lamp, first } = await ranFirst(shape);
   const before = lamp.images.get("2.0.0")!;

@@ -65,6 +65,8 @@ export class Firmware implements Job {
   private _isMissing = false;
   /** A file that cannot say whether it changed was downloaded a second time. */
   private _isSecondTry = false;
+  /** Some of the bytes in the slot came before the last download began. */
+  private _isResumed = true;
 
   /** `readIn` requests a read of the shared attributes `keys`, which is then offered. */
   constructor(
@@ -266,7 +268,9 @@ export class Firmware implements Job {
 
   private async _fetch(image: Image): Promise<Wait> {
     const isWanted = () => !this._assignment.latest || this._isAssigned;
-    const download = new Download(this._session, this._rules.options, this._journal, image, isWanted);
+    const { _session: session, _loop: loop, _journal: journal } = this;
+    const download = new Download(session, loop, this._rules.options, journal, image, isWanted);
+    this._isResumed = download.isResumed;
     const why = await download.run();
     if (!why) return download.isComplete ? this._enter("downloaded", download.learned) : 0;
     if (why.failure !== "no such package" || this._isMissing) return this._fail(why);
@@ -286,7 +290,9 @@ export class Firmware implements Job {
       this._isSecondTry = true;
       return this._enter("downloading", NO_FILE);
     }
-    if (problem) return this._fail(failed(problem));
+    // Bytes that were right when they came: another download can help.
+    const isSlots = problem === "wrong checksum" && (this._isResumed || image.unverified);
+    if (problem) return this._fail(failed(isSlots ? "slot changed" : problem));
     return writeHeader(slot, header, image.size)
       ? this._enter("verified")
       : this._fail(failed("slot not writable"));
@@ -324,6 +330,7 @@ export class Firmware implements Job {
 
   private _fail(why: Failed): Wait {
     this._isMissing = this._isSecondTry = false;
+    this._isResumed = true;
     this._journal.fail(why);
     return 0;
   }

@@ -1,6 +1,7 @@
 import type { FileHead } from "../../../http/file-head.js";
 import type { Outcome } from "../../../http/outcome.js";
 import type { Pacer, PlatformSession } from "../../../platform/index.js";
+import type { Signal } from "../../../platform/signal.js";
 import type { Digest } from "../../../port.js";
 import { toHex } from "../../../wire/crypto/hex.js";
 import { type Image, tooLarge } from "../admission.js";
@@ -37,6 +38,7 @@ export class Download implements Receiver {
   private readonly _session: PlatformSession;
   private readonly _journal: UpdateJournal;
   private readonly _pacer: Pacer;
+  private readonly _signal: Signal;
   private readonly _isWanted: () => boolean;
   private readonly _chunkBytes: number;
   private readonly _source: Source;
@@ -57,9 +59,13 @@ export class Download implements Receiver {
   private _percent: number;
   private _reportedAt: number;
 
-  /** `isWanted`: false once another image is assigned. */
+  /** Its first bytes were in the slot before. */
+  readonly isResumed: boolean;
+
+  /** `isWanted`: false once another image is assigned, which raises `signal`. */
   constructor(
     session: PlatformSession,
+    signal: Signal,
     options: FirmwareOptions,
     journal: UpdateJournal,
     image: Image,
@@ -68,6 +74,7 @@ export class Download implements Receiver {
     const { host, counters } = session;
     const { record } = journal;
     this._session = session;
+    this._signal = signal;
     this._journal = journal;
     this._pacer = session.pacer("firmware");
     this._isWanted = isWanted;
@@ -79,8 +86,8 @@ export class Download implements Receiver {
         : new File(session, options, image.url, record.etag);
     const head = fromHex(record.head);
     // Bytes from before a restart are used only if a checksum can verify them.
-    const isResumed = !image.unverified && head.length === HEAD_BYTES;
-    this._stored = isResumed ? record.offset : 0;
+    this.isResumed = !image.unverified && head.length === HEAD_BYTES;
+    this._stored = this.isResumed ? record.offset : 0;
     this._writer = new ImageWriter(host.slot, this._stored, head);
     this._algorithm = image.algorithm;
     if (image.unverified) this._digest = host.digest(image.algorithm);
@@ -109,7 +116,7 @@ export class Download implements Receiver {
     pacer.clear();
     let vainAnswers = 0;
     while (!this.isComplete) {
-      await pacer.ready();
+      while (this._goesOn && pacer.untilFreeMs !== 0) await this._signal.wait(pacer.untilFreeMs);
       if (!this._goesOn) break;
       const outcome = await this._request();
       pacer.brought(this._received);

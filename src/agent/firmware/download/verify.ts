@@ -19,14 +19,14 @@ export async function problemInSlot(
   host: Pick<Host, "slot" | "clock" | "digest">,
   { algorithm, checksum, size, signed }: Image,
   head?: Uint8Array,
-): Promise<"wrong checksum" | "wrong signature" | undefined> {
+): Promise<"wrong checksum" | "wrong signature" | "slot changed" | undefined> {
   const { slot, clock } = host;
   const digest = host.digest(algorithm);
   const second = signed && algorithm !== SIGNED ? host.digest(SIGNED) : undefined;
   const buffer = new Uint8Array(PIECE_BYTES);
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const piece = size - at < PIECE_BYTES ? buffer.subarray(0, size - at) : buffer;
-    if (!slot.read(at, piece)) return "wrong checksum";
+    if (!slot.read(at, piece)) return "slot changed";
     if (at === 0 && head) piece.set(head);
     digest?.write(piece);
     second?.write(piece);

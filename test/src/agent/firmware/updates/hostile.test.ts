@@ -68,6 +68,23 @@ each("an assignment that flips each 3 s: no start before it rests", async (t, sh
   t.deepEqual(lamp.shown, { ...UPDATED, running: "3.0.0" });
 });
 
+for (const next of ["3.0.0", undefined])
+  test(`a Retry-After of an hour does not delay ${next ?? "a withdrawal"}`, async (t) => {
+    const lamp = lampWith(SHAPE, {});
+    lamp.platform.fault = firmwareOnly(({ path, peer }) => {
+      if (!path.includes("2.0.0")) return undefined;
+      peer.send("HTTP/1.1 503 \r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n");
+      return "hang";
+    });
+    await lamp.until(() => lamp.fetches.length > 0);
+    await lamp.pass(MINUTE);
+    t.is(lamp.fetches.length, 1);
+    if (next) lamp.release(next, SIZE);
+    else lamp.assign(undefined);
+    await lamp.until(() => lamp.shown.running === next || lamp.shown.error === "withdrawn", 5 * MINUTE);
+    t.pass();
+  });
+
 each("a download of which nothing ever comes: FAILED", async (t, shape) => {
   const lamp = lampWith(shape, {});
   lamp.platform.fault = firmwareOnly(() => "hang");

@@ -6,7 +6,18 @@ import { isAtLeast } from "../../../../../src/agent/firmware/versions.js";
 import type { Host } from "../../../../../src/port.js";
 import { Files, HOST } from "./file-servers.js";
 import { Lamp } from "./lamp.js";
-import { each, ends, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, UPDATED } from "./reported.js";
+import {
+  atHalf,
+  each,
+  ends,
+  failed,
+  firmwareOnly,
+  LONG,
+  lampWith,
+  MINUTE,
+  SIZE,
+  UPDATED,
+} from "./reported.js";
 
 /** The first byte of a stored value is its format. */
 const [OWN, NEWER] = ["1".charCodeAt(0), "2".charCodeAt(0)];
@@ -313,6 +324,41 @@ test("a verified image is read back again if power is lost before it starts", as
   lamp.machine.slots[1].bytes[9000]! ^= 1;
   await ends(t, lamp, failed("slot changed"));
   t.deepEqual(lamp.booted, ["1.0.0", "1.0.0"]);
+});
+
+each("bytes from before a power loss that are wrong in the slot are downloaded again", async (t, shape) => {
+  const lamp = lampWith(shape, {}, 40_000);
+  atHalf(lamp, () => {
+    lamp.machine.off();
+    lamp.machine.slots[1].bytes[5000]! ^= 1;
+  });
+  await ends(t, lamp, failed("slot changed"));
+  await lamp.untilState("UPDATED");
+});
+
+each("power is lost in the header, and again while it is written anew: UPDATED", async (t, shape) => {
+  const lamp = lampWith(shape, {});
+  const { machine } = lamp;
+  let cuts = 0;
+  machine.onOperation = (name) => {
+    if (cuts === 0 && name === "write 0+32") machine.slots[1].bytes[0] = "2".charCodeAt(0);
+    else if (cuts !== 1 || name !== "write 32+4064") return;
+    cuts++;
+    machine.off();
+  };
+  await lamp.untilState("UPDATED");
+  t.is(cuts, 2);
+});
+
+test("a slot that can't be read for once: the image is downloaded again", async (t) => {
+  const lamp = lampWith({}, {});
+  let reads = 0;
+  lamp.hostOf = (host) => ({
+    ...host,
+    slot: { ...host.slot, read: (at, into) => (at !== 10_240 || reads++ > 0) && host.slot.read(at, into) },
+  });
+  await ends(t, lamp, failed("slot changed"));
+  await lamp.untilState("UPDATED");
 });
 
 test("progress is reported every 5 percent at most, or every 5 s, and at its end", async (t) => {

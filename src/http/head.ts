@@ -28,6 +28,8 @@ export type Fields = { [N in Name]?: string };
 const keyOf = (name: string): number => name.length * 32 + (name.charCodeAt(0) & 31);
 const BY_KEY: { readonly [key: number]: Name } = Object.fromEntries(NAMES.map((name) => [keyOf(name), name]));
 const MAX_DIGITS = 15;
+/** Each line takes memory of its own: one of three bytes takes a board 32. Servers have a few dozen. */
+const MAX_LINES = 128;
 /** Limit of Retry-After. */
 const MAX_WAIT_MS = 3_600_000;
 
@@ -46,7 +48,8 @@ export interface Head {
 
 /** Parses a head without its last, empty line. Returns the problem as a string. */
 export const parseHead = (text: string): Head | string => {
-  const lines = text.split("\n");
+  const lines = text.split("\n", MAX_LINES + 1);
+  if (lines.length > MAX_LINES) return "too many headers";
   const line = lines[0] as string;
   const version = line.slice(0, 9);
   const isOld = !isSameName(version, "HTTP/1.1 ");

@@ -31,6 +31,8 @@ export const GIVEN_UP = "given up";
 const HEAD_BYTES = 8192;
 /** Bytes that are searched at once for the end of a head, which is shorter as a rule. */
 const HEAD_PIECE = 1024;
+/** Longer heads are not kept for comparison. The platform's have about 400 bytes. */
+const MOST_KEPT = 1024;
 /** Limit of a chunk-size line with extensions. */
 const SIZE_LINE_BYTES = 1024;
 /** More hexadecimal digits are not exact. */
@@ -129,7 +131,7 @@ export class ResponseReader {
     const before = this._text.length;
     const piece = bytes.subarray(from, Math.min(to, from + HEAD_PIECE));
     this._text += this._decode(piece);
-    const text = this._text;
+    let text = this._text;
     // Says so at once: another protocol may never send an empty line.
     if (!text.startsWith(HTTP_1) && !isSameName(text.slice(0, HTTP_1.length), HTTP_1.slice(0, text.length)))
       return this._fail("not HTTP/1", from);
@@ -138,8 +140,10 @@ export class ResponseReader {
     this._headBytes += next - from;
     if (this._headBytes > HEAD_BYTES) return this._fail("head too long", next);
     if (end < 0) return next;
+    // A long head is in memory only once, and once in lines.
     this._text = "";
-    const head = this._parse(text.slice(0, end).trimEnd());
+    text = text.slice(0, end).trimEnd();
+    const head = this._parse(text);
     if (typeof head === "string") return this._fail(head, next);
     if (head.status >= 200) this._headEnds(head);
     return next;
@@ -158,7 +162,7 @@ export class ResponseReader {
    */
   private _parse(text: string): Head | string {
     const at = text.indexOf(DATE) + DATE.length;
-    if (at < DATE.length) return parseHead(text);
+    if (at < DATE.length || text.length > MOST_KEPT) return parseHead(text);
     const value = text.slice(at, at + DATE_LENGTH);
     const undated = text.slice(0, at) + text.slice(at + DATE_LENGTH);
     const last = this._parsed[0];

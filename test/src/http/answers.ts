@@ -59,6 +59,7 @@ export const LAWFUL: readonly Lawful[] = [
   { name: "length with zeros", bytes: `${OK}Content-Length: 0004\r\n\r\n[12]` },
   { name: "empty header", bytes: `${OK}X-Empty:\r\n${BODY}` },
   { name: "a name of 200 bytes", bytes: `${OK}${"n".repeat(200)}: 4\r\n${BODY}` },
+  { name: "100 headers", bytes: `${OK}${"a:\r\n".repeat(99)}${BODY}` },
   { name: "long header", bytes: `${OK}X-Long: ${"y".repeat(1000)}\r\n${BODY}` },
 
   { name: "204", bytes: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, reusable: false, body: "" },
@@ -129,6 +130,7 @@ const WRONG = [
   ["bad status", "letters", "HTTP/1.1 2x0 OK\r\n\r\n"],
   ["bad status", "status 600", "HTTP/1.1 600 OK\r\n\r\n"],
   ["protocol switched", "101", "HTTP/1.1 101 Switching Protocols\r\n\r\n"],
+  ["too many headers", "2,600 headers of three bytes", `${OK}${"a:\n".repeat(2600)}${BODY}`],
   ["bad header", "no colon", `${OK}Content-Length 4\r\n\r\n[12]`],
   ["bad header", "a blank before the colon", `${OK}Content-Length : 4\r\n\r\n[12]`],
   ["folded header", "folded before the first header", `${OK} Content-Length: 4\r\n\r\n[12]`],

@@ -77,6 +77,23 @@ for (const testCase of UNLAWFUL)
     inEveryCut(testCase.bytes, (pieces, how) => isUnlawful(t, testCase, pieces, how));
   });
 
+test("a reader keeps no long head for the next answers", (t) => {
+  for (const [bytes, most] of [
+    [400, 1500],
+    [8000, 500],
+  ] as const) {
+    const reader = new ResponseReader({ decode });
+    const head = `HTTP/1.1 200\r\nContent-Length: 0\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nX: ${"y".repeat(bytes)}\r\n\r\n`;
+    for (let n = 0; n < 3; n++) {
+      reader.expect(LIMIT);
+      reader.feed(Buffer.from(head), 0, head.length);
+      t.is(reader.answer?.date, Date.UTC(1994, 10, 6, 8, 49, 37));
+    }
+    const { length } = JSON.stringify(reader);
+    t.true(length < most, `${bytes} bytes: ${length}`);
+  }
+});
+
 test("a length that the peer only claims sets no memory aside", (t) => {
   const sizes: number[] = [];
   const Real = globalThis.Uint8Array;

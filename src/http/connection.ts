@@ -345,6 +345,8 @@ export class Connection {
 
   /** `clean`: nothing followed the answer, and the socket is open. */
   private _answered(link: Link, answer: Answer, clean: boolean): void {
+    // An idle connection keeps no body, for example of an RPC whose handler runs.
+    this._reader.answer = undefined;
     // An error may arrive early, but a success before the whole request is not for this request.
     if (link.out && answer.status < 400) {
       this._break(link, "unlawful answer: before the request");

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import test from "ava";
 import { Connection } from "../../../src/http/connection.js";
 import type { Outcome } from "../../../src/http/outcome.js";
@@ -463,4 +465,16 @@ test("a platform that answers after 6 s gets only one request twice", async (t) 
     await host.clock.advance(MINUTE);
   }
   t.is(host.net.peers.length, 2);
+});
+
+test("an idle connection keeps no body of the answer before", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, (request) => request.reply(200, "[1234]"));
+  const body = async () => new WeakRef(((await sendOn(host, connection, GET)) as { body: Uint8Array }).body);
+  const kept = await body();
+  setFlagsFromString("--expose-gc");
+  const collect: () => void = runInNewContext("gc");
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  t.is(kept.deref(), undefined);
 });

@@ -31,8 +31,8 @@ const RULES = {
   slow: { size: "slowly", several: "again", one: "again" },
   /** 429, 500: a smaller body may pass an exhausted rate limit at once. */
   limited: { size: "slowly", several: "again", one: "suspect" },
-  /** 408, 502, 503, 504. */
-  busy: { size: "slowly", several: "later", one: "later" },
+  /** 408, 502, 503, 504: also from a server that never ends with this body, and its proxy. */
+  busy: { size: "slowly", several: "later", one: "suspect" },
   /** 413, or connections without an answer. */
   tooLarge: { size: "slowly", several: "again", one: "blame" },
   /** 400, 403, 422, 500 with a text. */
@@ -81,7 +81,7 @@ const FRESH_MS = 10_000;
 const PROBE_MS = 60_000;
 /**
  * A single body that the platform was too busy for during this time may be larger than a rate
- * limit: then it never passes, and a probe decides.
+ * limit, or keep the platform from answering: then it never passes, and a probe decides.
  */
 const BUSY_MS = 600_000;
 /** Log at most one line in this time. */
@@ -155,6 +155,8 @@ export class BodySender {
     const isSlow = tookMs >= Math.min(SLOW_MS, session.connections.longestBodyMs);
     const result = resultOf(outcome, isSlow);
     const rule = RULES[result];
+    // An outage meanwhile says nothing about this body.
+    if (outcome.kind === "lost" && this._losses === 0) this._busySince = undefined;
     this._result = result;
     this._status = outcome.kind === "refused" ? outcome.status : UNANSWERED;
     this._resize(rule.size, count);

@@ -143,15 +143,52 @@ test("a point with more keys than the rate limit allows is dropped, counted and 
   t.is(rig.outbox.dropped.refused, 1);
 });
 
-test("an empty 500 to all single points for hours drops none", async (t) => {
-  const rig = new TelemetryRig().record(0, 20).start();
-  let isDown = true;
-  rig.answer = () => ({ status: isDown ? 500 : 200 });
-  await rig.host.clock.advance(4 * 3_600_000);
-  isDown = false;
+for (const status of [408, 502, 503, 504])
+  test(`a point that keeps the platform from answering (${status}) is dropped, and blocks no other`, async (t) => {
+    const rig = new TelemetryRig().record(0, 20).start();
+    rig.answer = (elements) => ({
+      status: elements.some(({ values }) => values.n === 7) ? status : 200,
+    });
+    await rig.empty(3_600_000);
+    t.deepEqual(
+      rig.numbers,
+      upTo(20).filter((n) => n !== 7),
+    );
+    t.is(rig.outbox.dropped.refused, 1);
+  });
+
+for (const status of [408, 500, 502, 503, 504])
+  test(`an empty ${status} to all single points for hours drops none`, async (t) => {
+    const rig = new TelemetryRig().record(0, 20).start();
+    let isDown = true;
+    rig.answer = () => ({ status: isDown ? status : 200 });
+    await rig.host.clock.advance(4 * 3_600_000);
+    isDown = false;
+    await rig.empty(3_600_000);
+    t.deepEqual(rig.numbers, upTo(20));
+    t.deepEqual(rig.drops, []);
+  });
+
+test("a point that met a busy server before an outage and after it is not dropped", async (t) => {
+  const rig = new TelemetryRig().record(0, 1).start();
+  const { net, clock } = rig.host;
+  const serve = net.onConnect;
+  let refusals = 1;
+  rig.answer = (elements) => {
+    if (!elements.some(({ values }) => values.n === 0) || refusals-- <= 0) return { status: 200 };
+    return { status: 503, headers: { Connection: "close" } };
+  };
+  net.onConnect = (peer) => {
+    if (refusals > 0 || clock.now() > 20 * 60_000) return serve?.(peer);
+    peer.reset("connection refused");
+    return false;
+  };
+  await clock.advance(20 * 60_000);
+  t.deepEqual([rig.numbers, refusals], [[], 0]);
+  refusals = 2;
   await rig.empty(3_600_000);
-  t.deepEqual(rig.numbers, upTo(20));
-  t.deepEqual(rig.drops, []);
+  t.deepEqual(rig.numbers, [0]);
+  t.is(rig.outbox.dropped.refused, 0);
 });
 
 test("a point that passes right after an accepted probe is not dropped", async (t) => {

@@ -75,6 +75,10 @@ const SOME_LOSSES = 3;
  * of all requests, one body in a million reaches this number with an answered test after each loss.
  */
 const MANY_LOSSES = 10;
+/** So many bytes of a body may take as long as the test, which is about three times as long. */
+const TEST_BYTES = 50;
+/** Limit of a body's deadline on a slow link, in times of its usual one. */
+const MOST_PATIENCE = 5;
 /** An accepted probe is evidence against a body that is sent within this time after it. */
 const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
@@ -106,6 +110,8 @@ export class BodySender {
   private _name: string | undefined;
   /** Losses of the last body, each with an answered test after it. */
   private _losses = 0;
+  /** Duration of the last test. */
+  private _testMs = 0;
   /** Time since when the platform is too busy for the last body. */
   private _busySince: number | undefined;
   private _probedAt = Number.NEGATIVE_INFINITY;
@@ -135,9 +141,7 @@ export class BodySender {
     if (own !== (this._name ?? own)) this._changed();
     this._name = own;
     const sentAt = this._now;
-    // A slow link may need longer for a large body than for others.
-    const patientMs = request.deadlineMs * (1 + (this._losses >> 1));
-    const deadlineMs = Math.min(patientMs, session.connections.longestBodyMs);
+    const deadlineMs = Math.min(this._patientMs(request), session.connections.longestBodyMs);
     return session.send(this._route, { ...request, deadlineMs }).then((outcome) => {
       const tookMs = this._now - sentAt;
       if (outcome.kind !== "lost") this._losses = 0;
@@ -148,6 +152,12 @@ export class BodySender {
         .then(() => this._test(request, outcome, tookMs))
         .then((tested) => this._judge(tested, count, sentAt, tookMs));
     });
+  }
+
+  /** A link on which the test was slow needs longer for a large body. Meanwhile others wait. */
+  private _patientMs({ deadlineMs, body }: DeviceRequest): number {
+    const linkMs = this._testMs * (1 + (body?.length ?? 0) / TEST_BYTES);
+    return Math.min(Math.max(deadlineMs, linkMs), MOST_PATIENCE * deadlineMs);
   }
 
   private _judge(outcome: Outcome, count: number, sentAt: number, tookMs: number): Fate | Promise<Fate> {
@@ -176,7 +186,7 @@ export class BodySender {
 
   /** The next body is another one. */
   private _changed(): void {
-    this._losses = 0;
+    this._losses = this._testMs = 0;
     this._busySince = undefined;
     this._vouchedAt = Number.NEGATIVE_INFINITY;
   }
@@ -197,7 +207,12 @@ export class BodySender {
 
   /** Sends the test after a loss that took `tookMs`. */
   private _test({ body }: DeviceRequest, outcome: Lost, tookMs: number): Promise<Outcome> {
-    return this._session.send(this._route, PROBE).then((answer) => {
+    let sentAt = this._now;
+    const sent = () => {
+      sentAt = this._now;
+    };
+    return this._session.send(this._route, { ...PROBE, sent }).then((answer) => {
+      this._testMs = this._now - sentAt;
       this._losses = answer.kind === "done" ? this._losses + 1 : 0;
       if (answer.kind === "busy") this._pacer.after(answer);
       if (answer.kind !== "done") return outcome;

@@ -10,7 +10,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { randomBytes } from "../../fakes/host.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { details, type Rig, startOnline, test } from "./rig.js";
+import { details, type Rig, startOnline, test, watch } from "./rig.js";
 import { Sleeper } from "./sleeper.js";
 
 const MINUTE = 60_000;
@@ -79,6 +79,23 @@ test("telemetry behind one text that is reset arrives within two minutes", async
   agent.telemetry.record({ n: 1 });
   await rig.clock.advance(2 * MINUTE);
   t.deepEqual(arrived(rig), [1]);
+  t.is(agent.telemetry.dropped.refused, 1);
+});
+
+test("a text that nobody answers holds shared attributes up for less than a minute and a half", async (t) => {
+  const { rig, agent } = await startOnline(t, { connections: 2 });
+  rig.platform.fault = ({ method, body }) => (method === "POST" && body.includes("bad") ? "hang" : undefined);
+  const seen = watch(agent);
+  agent.telemetry.record({ n: 0, text: "bad" });
+  let longestMs = 0;
+  for (let n = 1; agent.telemetry.waiting > 0; n++) {
+    rig.platform.setShared(rig.device, { interval: n });
+    const since = rig.clock.now();
+    await rig.clock.runUntil(() => seen.at(-1) === n, HOUR);
+    longestMs = Math.max(longestMs, rig.clock.now() - since);
+    await rig.clock.advance(1000 * n);
+  }
+  t.true(longestMs < 1.5 * MINUTE, `${longestMs}`);
   t.is(agent.telemetry.dropped.refused, 1);
 });
 

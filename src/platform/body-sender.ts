@@ -56,7 +56,7 @@ export interface ProbingJob {
 export interface BodyMemory {
   /** `size`; 0: not limited. */
   limit: number;
-  /** Losses of the last body. */
+  /** Losses of the last body, or `BUSY` and how often the platform was too busy for it. */
   losses: number;
   /** ms since the last probe of an outage; 0: no outage. */
   probed: number;
@@ -84,10 +84,12 @@ const FRESH_MS = 10_000;
 /** While probes are refused too, send at most one in this time. */
 const PROBE_MS = 60_000;
 /**
- * A single body that the platform was too busy for during this time may be larger than a rate
- * limit, or keep the platform from answering: then it never passes, and a probe decides.
+ * A single body that the platform was too busy for ten times, and during this time, may be larger
+ * than a rate limit, or keep the platform from answering: then it never passes, and a probe decides.
  */
 const BUSY_MS = 600_000;
+/** Added to a number of busy answers. */
+const BUSY = 100;
 /** Log at most one line in this time. */
 const QUIET_MS = 3_600_000;
 
@@ -112,8 +114,9 @@ export class BodySender {
   private _losses = 0;
   /** Duration of the last test. */
   private _testMs = 0;
-  /** Time since when the platform is too busy for the last body. */
-  private _busySince: number | undefined;
+  /** How often in a row the platform was too busy for the last body, a single one; since when. */
+  private _busy = 0;
+  private _busySince = Number.NEGATIVE_INFINITY;
   private _probedAt = Number.NEGATIVE_INFINITY;
   /** Time of an accepted probe, for the body that is sent next. */
   private _vouchedAt = Number.NEGATIVE_INFINITY;
@@ -166,7 +169,7 @@ export class BodySender {
     const result = resultOf(outcome, isSlow);
     const rule = RULES[result];
     // An outage meanwhile says nothing about this body.
-    if (outcome.kind === "lost" && this._losses === 0) this._busySince = undefined;
+    if (outcome.kind === "lost" && this._losses === 0) this._busy = 0;
     this._result = result;
     this._status = outcome.kind === "refused" ? outcome.status : UNANSWERED;
     this._resize(rule.size, count);
@@ -178,7 +181,7 @@ export class BodySender {
     }
     if (!session.running) return "again";
     if (next === "hold") return this._hold();
-    if (next === "blame" || (next === "suspect" && this._busyMs >= BUSY_MS)) return this._blame(sentAt);
+    if (next === "blame" || (next === "suspect" && this._isBusyForLong())) return this._blame(sentAt);
     const isTimed = outcome.kind === "busy" && outcome.retryAfterMs !== undefined;
     if (next !== "again" || isTimed) this._pacer.slow(outcome);
     return "again";
@@ -186,8 +189,7 @@ export class BodySender {
 
   /** The next body is another one. */
   private _changed(): void {
-    this._losses = this._testMs = 0;
-    this._busySince = undefined;
+    this._losses = this._testMs = this._busy = 0;
     this._vouchedAt = Number.NEGATIVE_INFINITY;
   }
 
@@ -227,10 +229,10 @@ export class BodySender {
     });
   }
 
-  /** ms that the platform has been too busy for the last body, which is a single one. */
-  private get _busyMs(): number {
-    this._busySince ??= this._now;
-    return this._now - this._busySince;
+  /** The platform was too busy for the last body, a single one. */
+  private _isBusyForLong(): boolean {
+    if (this._busy++ === 0) this._busySince = this._now;
+    return this._busy >= MANY_LOSSES && this._now - this._busySince >= BUSY_MS;
   }
 
   /**
@@ -289,7 +291,8 @@ export class BodySender {
       this._growsFast = limit === 1;
       this.size = limit;
     }
-    this._losses = losses;
+    if (losses < BUSY) this._losses = losses;
+    else this._busy = losses - BUSY;
     if (this.size > 1) this._name = "";
     if (probed === 0) return;
     this.outage = true;
@@ -301,7 +304,7 @@ export class BodySender {
   sleep(memory: BodyMemory): void {
     const isLimited = this.size < this._most && (this.size === 1 || !this._growsFast);
     memory.limit = isLimited ? this.size : 0;
-    memory.losses = this._losses;
+    memory.losses = this._busy > 0 ? BUSY + this._busy : this._losses;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._now - this._probedAt)) : 0;
   }
 

@@ -208,6 +208,30 @@ for (const [loss, fault] of Object.entries(LOSSES))
     t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
   });
 
+for (const status of [429, 500, 503])
+  test(`a sleeping device drops the point that always gets ${status} over its wakes, and no other`, async (t) => {
+    const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+    const { rig } = sleeper;
+    await sleeper.wake();
+    let busy = 0;
+    rig.platform.fault = ({ method, body }) =>
+      method === "POST" && (body.includes("bad") || busy-- > 0) ? { status } : undefined;
+    sleeper.setUp = (agent) => {
+      sleeper.setUp = () => {};
+      agent.telemetry.record({ n: -1, text: "bad" });
+    };
+    for (let i = 0; i < 60 && rig.platform.latest(rig.device, "moteDroppedRefused") === undefined; i++)
+      await sleeper.wake({ connect: true });
+    t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
+    busy = 100;
+    for (let i = 0; i < 150 && busy > 0; i++) await sleeper.wake({ connect: true });
+    await sleeper.wakes(100, { connect: true });
+    t.is(sleeper.last!.waiting, 0);
+    t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
+    t.deepEqual(sleeper.points, [...sleeper.points.keys()], "all others");
+    t.true(sleeper.kept!.length < 500);
+  });
+
 test("a sleeping device halves a batch that nobody answers within a wake", async (t) => {
   const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
   const { rig } = sleeper;

@@ -402,7 +402,8 @@ export class Outbox implements EpochStore {
     if (!this._dropsOldest || state.finished < buffer.first) return false;
     let points = 0;
     buffer.seek(buffer.first);
-    for (let free = 0; free < size; points++) free += sizeOf(this.words, buffer.step());
+    for (let free = 0; free < size && points < buffer.count; points++)
+      free += sizeOf(this.words, buffer.step());
     this._finish(buffer.first + points, "full");
     return buffer.makeRoom(size);
   }

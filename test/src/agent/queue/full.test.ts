@@ -155,6 +155,15 @@ test("the power fails while a full queue takes no point from memory: each is cou
   t.true(device.one.outbox.next >= next, `${device.one.outbox.next} of ${next}`);
 });
 
+test("a point larger than all those in memory replaces them", (t) => {
+  for (let length = 800; length < 990; length++) {
+    const { outbox } = rig(new FakeFlash(0, 512), { bufferBytes: 1024 });
+    for (const x of [100, length])
+      t.true(outbox.append(new TextEncoder().encode(`{"s":"${"x".repeat(x)}"}`), undefined));
+    t.is(outbox.waiting + outbox.drops, 2, `${length}`);
+  }
+});
+
 test("time stamps of points delivered from memory are not used again after a stop", (t) => {
   const device = new Starts(4);
   device.start({ durable: false });

@@ -71,6 +71,7 @@ export class BatchBuilder {
           continue;
         }
         if (lastTick >= 0) stamps.use(epoch, lastTick);
+        lastTick = -1;
         time = stamps.timeOf(found, value);
         epoch = found;
       }

@@ -164,6 +164,23 @@ test("a point larger than all those in memory replaces them", (t) => {
   }
 });
 
+test("a correction holds for points of this start that wait behind an earlier one's", async (t) => {
+  const device = new Starts(8);
+  const hour = 3_600_000;
+  await device.start().host.clock.advance(hour);
+  device.add(1);
+  const { outbox, time } = device.start({}, null);
+  device.add(3);
+  device.send(t);
+  time.learn(at(T0 + 9 * hour));
+  device.send(t, 1);
+  time.learn(at(T0 + 3 * hour));
+  const { body } = new BatchBuilder(outbox).build(50)!;
+  const stamps: number[] = JSON.parse(Buffer.from(body).toString()).map(({ ts }: { ts: number }) => ts);
+  t.is(stamps.length, 2);
+  for (const ts of stamps) t.true(Math.abs(ts - T0 - 3 * hour) < 1000, `${ts}`);
+});
+
 test("time stamps of points delivered from memory are not used again after a stop", (t) => {
   const device = new Starts(4);
   device.start({ durable: false });

@@ -59,7 +59,7 @@ const FORMATS: readonly Format[] = [
     write: (host) => Object.assign(new Witness(host), { id: 7 }).note(STATE, 52, true),
     read: (host) => {
       const state = emptyState();
-      new Witness(host).addTo(state, 0, false);
+      new Witness(host).addTo(state, 0, false, false);
       const { stored, finished, full, refused, unreadable, epoch } = state;
       return [stored, finished, full, refused, unreadable, epoch];
     },

@@ -90,6 +90,8 @@ export class Outbox implements EpochStore {
   private _patienceMs = READ_PATIENCE_MS;
   /** Time since when the host cannot read; undefined while it can. */
   private _unreadableSince: number | undefined;
+  /** The same for the time of the first points. */
+  private _timeUnreadSince: number | undefined;
   private _timer: (() => void) | undefined;
   /** Index of the next delay, the time when it ends, and the time of the last attempt. */
   private _tries = 0;
@@ -168,7 +170,7 @@ export class Outbox implements EpochStore {
 
   /** The first points cannot be read now, so nothing is sent. */
   get isUnreadable(): boolean {
-    return this._unreadableSince !== undefined;
+    return (this._unreadableSince ?? this._timeUnreadSince) !== undefined;
   }
 
   /** Points that would be lost if the run ended now, because flash fails. */
@@ -226,7 +228,7 @@ export class Outbox implements EpochStore {
   step(behind: number, isFirst: boolean): number {
     const { _log: log, _buffer: buffer, _area: area } = this;
     if (this._isInMemory) return buffer.step();
-    if (this.isUnreadable) return -1;
+    if (this._unreadableSince !== undefined) return -1;
     if (log && log.at < buffer.first) {
       const target = padded(behind);
       return log.step(target - area, this.bytes.length - area, isFirst) === "point" ? target : -1;
@@ -332,8 +334,17 @@ export class Outbox implements EpochStore {
     return this._pendingFrom >= this.next;
   }
 
-  findTime(epoch: number): EpochTime | undefined {
-    return this._log?.findTime(epoch);
+  findTime(epoch: number): EpochTime | "unread" | undefined {
+    const { _log: log } = this;
+    if (!log) return undefined;
+    let time = log.findTime(epoch);
+    const now = this._host.clock.now();
+    this._timeUnreadSince = time === "unread" ? (this._timeUnreadSince ?? now) : undefined;
+    if (time !== "unread" || now - (this._timeUnreadSince ?? now) < this._patienceMs) return time;
+    log.givesUp = true;
+    time = log.findTime(epoch);
+    log.givesUp = false;
+    return time;
   }
 
   // The start.
@@ -344,7 +355,7 @@ export class Outbox implements EpochStore {
     log?.load();
     const isFound = log !== undefined && state.sequence > 0;
     const found = JSON.stringify(state);
-    const lost = witness.addTo(state, isFound ? log.id : 0, log?.isUnknown === true);
+    const lost = witness.addTo(state, isFound ? log.id : 0, log?.isUnknown === true, log?.isCut === true);
     if (log) log.id = witness.identify();
     if (log && JSON.stringify(state) !== found) log.dirty = true;
     this.counted = { full: state.full, refused: state.refused, unreadable: state.unreadable - lost };

@@ -49,6 +49,7 @@ import {
   sequenceOf,
   sizeOf,
 } from "./record.js";
+import type { EpochTime } from "./stamps.js";
 
 const MIN_SECTOR = 512;
 /** A single failed read may be a bus disturbance, so try again before giving up points. */
@@ -96,6 +97,8 @@ export class SectorLog {
   isForeign = false;
   /** The blocks may contain a queue, which cannot be read or is another version's. */
   isUnknown = false;
+  /** The newest sector was not read to its end. */
+  isCut = false;
   /** Drops that flash or the witness contains. */
   savedDrops = 0;
   /** Points found damaged at the end of the newest sector; `state` counts them as unreadable. */
@@ -120,6 +123,8 @@ export class SectorLog {
   private _shift = 0;
   /** Offset of the next record in the newest sector; the sector size if it takes no more. */
   private _tail: number;
+  /** Number of the newest sector that the start found. */
+  private _newest = 0;
   /** Number of the first point in the newest sector. */
   private _first = 0;
   /** The next point's number, as the records on flash say. */
@@ -205,6 +210,8 @@ export class SectorLog {
     const { state } = this;
     const index = this._findNewest();
     const { sequence } = state;
+    const isUnread = this._isUnread;
+    this._isUnread = false;
     this._anchor(sequence, index);
     Object.assign(state, emptyState());
     this.id = this.spoiled = 0;
@@ -215,6 +222,9 @@ export class SectorLog {
       this._first = state.stored;
       this._replay();
     }
+    this.isCut = this._isUnread;
+    this._isUnread ||= isUnread;
+    this._newest = state.sequence;
     this._next = state.stored;
     this.savedDrops = dropsOf(state);
   }
@@ -227,7 +237,11 @@ export class SectorLog {
     // Records behind those of the sector would get lower numbers: only a header says the next one.
     if (state.stored !== this._next) this._tail = this._size;
     this._next = state.stored;
-    if (state.sequence === 0) this._first = state.stored;
+    // The witness knows of newer sectors, which cannot be read now.
+    if (state.sequence !== this._newest) {
+      this._tail = this._size;
+      this._first = state.stored;
+    }
     if (state.sequence === 0 || state.finished >= state.stored) {
       move(this._head, state.sequence, this._tail, state.finished);
       return;
@@ -445,7 +459,7 @@ export class SectorLog {
     }
     state.sequence = state.reported = 0;
     this._anchor(0, this._count - 1);
-    this._next = -1;
+    this._next = this._newest = -1;
     this._skipped = 0;
     this.failed = !isErased;
     this.dirty = false;
@@ -566,10 +580,11 @@ export class SectorLog {
 
   /**
    * When a past `epoch` with waiting points began, and until when its milliseconds are guesses.
-   * Overwrites the buffer. Undefined if no entry says so.
+   * Overwrites the buffer. Undefined if no entry says so, "unread" if the host cannot read one.
    */
-  findTime(epoch: number): { readonly start: number; readonly exactFrom: number } | undefined {
+  findTime(epoch: number): EpochTime | "unread" | undefined {
     const opened = emptyState();
+    this._isUnread = false;
     // The last sector that was opened in this epoch or before it contains its last time.
     let { sequence } = this._head;
     let found = { start: 0, exactFrom: 0 };
@@ -581,15 +596,14 @@ export class SectorLog {
       if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
     }
     const { words } = this._into;
-    let length = 0;
-    if (sequence <= 0) return undefined;
-    for (let at = OPENING_BYTES; ; at += length) {
-      length = this._readRecord(sequence, at, 0);
-      if (length <= NONE) return found.start > 0 ? found : undefined;
+    let at = sequence > 0 ? this._findIntact(sequence, OPENING_BYTES) : NONE;
+    for (; at !== NONE; at = this._findIntact(sequence, at + sizeOf(words, 0))) {
       if (!isState(words)) continue;
       readState(opened, words);
       if (opened.epoch === epoch) found = { start: opened.start, exactFrom: opened.exactFrom };
     }
+    if (this._isUnread) return "unread";
+    return found.start > 0 ? found : undefined;
   }
 
   /** Nothing intact is at the cursor. Undefined if no point is missing. */

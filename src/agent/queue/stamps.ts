@@ -36,7 +36,8 @@ export interface EpochStore {
   readonly keepsTime: boolean;
   /** Writes all points to flash. False if some are only in memory still. */
   storePoints(): boolean;
-  findTime(epoch: number): EpochTime | undefined;
+  /** "unread": flash cannot be read now. */
+  findTime(epoch: number): EpochTime | "unread" | undefined;
 }
 
 /** A point's time stamp is `start` plus its milliseconds; below `exactFrom` it is a guess. */
@@ -102,7 +103,9 @@ export class Stamps {
   prepare(epoch: number, tick: number): boolean {
     const { _state: state } = this;
     if (epoch !== state.epoch && epoch !== this._past?.epoch) {
-      this._past = { epoch, time: this._store.findTime(epoch) };
+      const time = this._store.findTime(epoch);
+      if (time === "unread") return false;
+      this._past = { epoch, time };
       return true;
     }
     const { start } = state;

@@ -5,7 +5,7 @@
 // orderly end, and at most once a second while flash fails, but never for each point.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
-import { finish, isAfter, lastStampOf, type QueueState } from "./record.js";
+import { enterEpoch, epochAfter, finish, isAfter, lastStampOf, type QueueState } from "./record.js";
 
 const KEY = "queue";
 
@@ -77,14 +77,14 @@ export class Witness {
 
   /**
    * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
-   * queue found, 0 if none was. `isUnknown`: more of it may be there, unread. Returns the
-   * points that are lost at once, because the queue belongs to another device or version. Repeated
+   * queue found, 0 if none was. `isUnknown`: more of it may be there, unread; `isCut`: in the newest
+   * sector found. Returns the points that are lost at once, because the queue belongs to another device or version. Repeated
    * starts add the same until flash contains it.
    */
-  addTo(state: QueueState, id: number, isUnknown: boolean): number {
+  addTo(state: QueueState, id: number, isUnknown: boolean, isCut: boolean): number {
     const known = this._known;
     this.id = id || known?.id || 0;
-    if (known) return applyValue(known, state, id, isUnknown);
+    if (known) return applyValue(known, state, id, isUnknown, isCut);
     this.unknown = isUnknown || (id === 0 && this._isUnreadable) ? 1 : 0;
     state.unreadable += this.unknown;
     return this.unknown;
@@ -132,8 +132,16 @@ const FLOOR_MS = 2000;
 
 /** Sectors that were opened after the value was written, and may be readable again one day. */
 const SKIPPED = 1000;
+/** Epochs that began in them. */
+const UNKNOWN_EPOCHS = 1000;
 
-const applyValue = (value: WitnessValue, state: QueueState, id: number, isUnknown: boolean): number => {
+const applyValue = (
+  value: WitnessValue,
+  state: QueueState,
+  id: number,
+  isUnknown: boolean,
+  isCut: boolean,
+): number => {
   const { bound, finished, full, refused, unreadable } = value;
   if (id > 0 && value.id > 0 && id !== value.id) {
     const lost = bound - finished;
@@ -142,14 +150,19 @@ const applyValue = (value: WitnessValue, state: QueueState, id: number, isUnknow
     state.unreadable += unreadable + lost;
     return lost;
   }
-  const isOlder = id === 0 || isUnknown || state.sequence < value.sequence || state.stored < value.stored;
+  const isOlder = id === 0 || isCut || state.sequence < value.sequence || state.stored < value.stored;
+  const isBehind = isUnknown && state.sequence < value.sequence;
   if (state.sequence === 0) state.sequence = value.sequence + SKIPPED;
+  // If they can be read again, newer sectors must not replace those opened until then.
+  else if (isBehind) state.sequence = value.sequence;
   if (isOlder || value.isFailing === 1) state.stored = Math.max(state.stored, bound);
   finish(state, finished);
   state.full = Math.max(state.full, full);
   state.refused = Math.max(state.refused, refused);
   state.unreadable = Math.max(state.unreadable, unreadable);
   if (isOlder || value.isFailing === 1) addTime(value, state);
+  // Points that cannot be read now may have the next milliseconds of this epoch, or a later one.
+  if (id > 0 && (isCut || isBehind)) enterEpoch(state, epochAfter(state.epoch + UNKNOWN_EPOCHS));
   return 0;
 };
 

@@ -76,7 +76,8 @@ export class BatchBuilder {
         epoch = found;
       }
       if (to + end - from + FRAME_BYTES > limit || (hasTick && !time)) {
-        outbox.back(at);
+        // Otherwise a search for its time may have overwritten it.
+        if (points > 0) outbox.back(at);
         break;
       }
       if (isBare) bytes[to++] = COMMA;

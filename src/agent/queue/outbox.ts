@@ -477,6 +477,7 @@ export class Outbox implements EpochStore {
   private _checkIfBehind(): void {
     const { _log: log } = this;
     if (log && (log.failed || log.dirty || this._isUnhealthy)) this._checkHealth();
+    if (log && this._buffer.pending > 0) this._tickSoon();
   }
 
   /** Reviews timer, witness and log messages after flash may have failed or recovered. */

@@ -155,6 +155,36 @@ test("the power fails while a full queue takes no point from memory: each is cou
   t.true(device.one.outbox.next >= next, `${device.one.outbox.next} of ${next}`);
 });
 
+test("points that a full queue leaves in memory go to flash once it has room", async (t) => {
+  const device = new Starts(3);
+  const { outbox, host } = device.start(IN_MEMORY);
+  device.add(40);
+  await host.clock.advance(5000);
+  device.send(t, 30);
+  await host.clock.advance(1000);
+  device.start(IN_MEMORY);
+  t.is(device.one.outbox.waiting, outbox.waiting);
+  t.is(device.lost(t), 0);
+});
+
+test("slow flash gets all points within seconds after it failed", async (t) => {
+  const device = new Starts(32);
+  const { clock } = device.start().host;
+  const now = clock.now.bind(clock);
+  let lateMs = 0;
+  clock.now = () => now() + lateMs;
+  device.blocks.fails = (call) => call !== "read";
+  device.add(60);
+  device.blocks.fails = (call) => {
+    if (call === "write") lateMs += 700;
+    return false;
+  };
+  await clock.advance(20_000);
+  device.start();
+  t.is(device.lost(t), 0);
+  t.is(device.delivered.size, 60);
+});
+
 test("a point larger than all those in memory replaces them", (t) => {
   for (let length = 800; length < 990; length++) {
     const { outbox } = rig(new FakeFlash(0, 512), { bufferBytes: 1024 });

@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { type NetworkInterfaceInfo, tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
@@ -277,6 +278,36 @@ test("an impossible port closes the socket, later; no reason names an address, f
   t.is(whyClosed(error), "ESTRANGE");
   t.is(whyClosed(new Error("10.1.2.3")), "unknown error");
   t.is(whyClosed(Object.assign(new Error(), { code: "ECONNREFUSED" })), "connection refused");
+});
+
+test("a relative state directory stays the same when the program changes its directory", (t) => {
+  const stateDir = temporaryState(t);
+  const before = process.cwd();
+  process.chdir(dirname(stateDir));
+  try {
+    const { store, slot, logMemory } = hostAt(t, { stateDir: basename(stateDir) });
+    process.chdir("/");
+    t.true(store.set("a", Uint8Array.of(1)) && slot.write(0, Uint8Array.of(1)));
+    t.true(logMemory.write(0, Uint8Array.of(1)));
+    for (const file of ["store/a.bin", "blocks.bin", "slots/b.bin", "log.bin"])
+      t.true(existsSync(join(stateDir, file)), file);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test("a hard link in place of a file that is changed in place is refused, never written to", (t) => {
+  const stateDir = temporaryState(t);
+  const other = join(temporaryState(t), "other");
+  const mine = "a".repeat(5 * 4096);
+  writeFileSync(other, mine);
+  makeDirectory(join(stateDir, "slots"));
+  for (const name of ["blocks.bin", "log.bin", "slots/b.bin"]) linkSync(other, join(stateDir, name));
+  const refused = { message: /is a hard link: put the file itself there/ };
+  t.throws(() => new FileBlocks(join(stateDir, "blocks.bin"), 4096, quiet), refused);
+  t.throws(() => new FileBlocks(join(stateDir, "slots", "b.bin"), 4096, quiet, "slot"), refused);
+  t.false(new FileLogMemory(join(stateDir, "log.bin")).write(0, Uint8Array.of(1)));
+  t.is(readFileSync(other, "utf8"), mine);
 });
 
 test("a symbolic link planted where a file is to be written is replaced or refused, never followed", (t) => {

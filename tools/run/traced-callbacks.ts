@@ -53,11 +53,20 @@ function wrapped(call: Call, name: string, report: Report): Call {
 /** `RangeError: too far (at inner (/greenhouse/main.ts:8:9), at /greenhouse/main.ts:12:30)` */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return "a value that is not an Error";
-  const lines = (error.stack ?? "").split("\n").map((line) => line.trim());
+  try {
+    return described(error);
+  } catch {
+    return "an Error that cannot be read";
+  }
+}
+
+/** The program may have given its members other types. */
+function described(error: Error): string {
+  const lines = `${error.stack}`.split("\n").map((line) => line.trim());
   const frames = lines
     .filter((line) => line.startsWith("at ") && !line.includes("node:"))
     .filter((line) => !line.includes(MOTE))
     .slice(0, FRAMES)
     .map((line) => line.replace("file://", ""));
-  return `${error.name}: ${error.message.slice(0, MESSAGE)}${frames.length > 0 ? ` (${frames.join(", ")})` : ""}`;
+  return `${error.name}: ${`${error.message}`.slice(0, MESSAGE)}${frames.length > 0 ? ` (${frames.join(", ")})` : ""}`;
 }

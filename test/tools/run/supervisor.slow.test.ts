@@ -175,6 +175,13 @@ for (const [file, reason] of [
     },
   );
 
+test.serial("an error that can't be described ends the run like any other", async (t) => {
+  const odd = `Object.defineProperty(new Error(), "message", { get() { throw this; } })`;
+  const body = `${STAYS} setTimeout(() => Promise.reject(${odd}), 100);`;
+  const { events } = await runs(t, temporaryState(t), image("1", body), { worker: WORKER, starts: 2 });
+  t.is(events.find(({ event }) => event === "crash")?.reason, "an Error that cannot be read");
+});
+
 test.serial("an image that runs is one, whatever it throws: the run goes on", async (t) => {
   const body = `setTimeout(() => { throw Object.assign(new Error("late"), { name: "MoteError", code: "BAD_OPTIONS" }); }, 200);`;
   const { code, events } = await runs(t, temporaryState(t), image("1", body), { starts: 2, worker: WORKER });

@@ -28,6 +28,7 @@ export type Fields = { [N in Name]?: string };
 const keyOf = (name: string): number => name.length * 32 + (name.charCodeAt(0) & 31);
 const BY_KEY: { readonly [key: number]: Name } = Object.fromEntries(NAMES.map((name) => [keyOf(name), name]));
 const MAX_DIGITS = 15;
+const ENDS = " \t\r\n";
 /** Each line takes memory of its own: one of three bytes takes a board 32. Servers have a few dozen. */
 const MAX_LINES = 128;
 /** Limit of Retry-After. */
@@ -93,13 +94,22 @@ const parseFields = (lines: readonly string[]): Fields | string => {
         known = undefined;
         continue;
       }
-      const value = line.slice(colon + 1).trim();
+      const value = withoutEnds(line.slice(colon + 1));
       fields[known] = fields[known] === undefined ? value : `${fields[known]},${value}`;
     } else if (line.charAt(0) !== " " && line.charAt(0) !== "\t") return "bad header";
     else if (i === 1) return "folded header";
-    else if (known) fields[known] = `${fields[known]} ${line.trim()}`.trim();
+    else if (known) fields[known] = withoutEnds(`${fields[known]} ${withoutEnds(line)}`);
   }
   return fields;
+};
+
+/** Without blanks and line ends around it. `trim` removes other characters, too. */
+export const withoutEnds = (text: string): string => {
+  let from = 0;
+  let to = text.length;
+  while (from < to && ENDS.includes(text.charAt(from))) from++;
+  while (from < to && ENDS.includes(text.charAt(to - 1))) to--;
+  return text.slice(from, to);
 };
 
 /** A proxy may join equal lengths to a list. */
@@ -107,7 +117,7 @@ const parseLength = (list: string): number | string => {
   let length = decimal(list);
   if (length >= 0) return length;
   for (const item of list.split(",")) {
-    const one = decimal(item.trim());
+    const one = decimal(withoutEnds(item));
     if (one < 0) return "bad Content-Length";
     if (length >= 0 && one !== length) return "two lengths";
     length = one;

@@ -7,7 +7,7 @@ import type { Host } from "../port.js";
 import { HEX, isSameName, spanOf } from "../wire/text/characters.js";
 import { parseDate } from "./date.js";
 import { toFileHead } from "./file-head.js";
-import { type Head, parseHead, retryAfterMs } from "./head.js";
+import { type Head, parseHead, retryAfterMs, withoutEnds } from "./head.js";
 import type { Sink } from "./request.js";
 
 /** A complete answer, or one whose body exceeded the limit. */
@@ -142,7 +142,7 @@ export class ResponseReader {
     if (end < 0) return next;
     // A long head is in memory only once, and once in lines.
     this._text = "";
-    text = text.slice(0, end).trimEnd();
+    text = withoutEnds(text.slice(0, end));
     const head = this._parse(text);
     if (typeof head === "string") return this._fail(head, next);
     if (head.status >= 200) this._headEnds(head);

@@ -138,6 +138,13 @@ const WRONG = [
   ["bad Content-Length", "a list that ends with a comma", `${OK}Content-Length: 4,\r\n\r\n[12]`],
   ["two lengths", "a list of other lengths", `${OK}Content-Length: 4, 5\r\n\r\n[12]`],
   ["two lengths", "another length in a fold", `${OK}Content-Length: 4,\r\n 5\r\n\r\n[12]`],
+  ["bad Content-Length", "a length before a control character", `${OK}Content-Length: 4\x0b\r\n\r\n[12]`],
+  ["bad Content-Length", "a control character in a list", `${OK}Content-Length: 4,\x0c4\r\nX: y\r\n\r\n[12]`],
+  [
+    "unknown Transfer-Encoding",
+    "a control character before a coding",
+    `${OK}Transfer-Encoding: \x0cchunked\r\n\r\n`,
+  ],
   ["unknown Transfer-Encoding", "an empty coding", `${OK}Transfer-Encoding:\r\n\r\n[12]`],
   ["unknown Transfer-Encoding", "a coding and a fold", `${CHUNKED.slice(0, -2)} gzip\r\n\r\n`],
   ["two lengths", "lengths that disagree", `${OK}Content-Length: 5\r\n${BODY}`],

@@ -502,7 +502,8 @@ export class Outbox implements EpochStore {
   /** Points below this number may exist until the witness is saved again. */
   private _boundOf(log: SectorLog): number {
     if (!this._isHeld(log)) return log.bound;
-    return log.failed ? this.next + RESERVE : this.next;
+    // Without a point in memory there is no reserve, or each start would count it as lost.
+    return log.failed && this._buffer.count > 0 ? this.next + RESERVE : this.next;
   }
 
   /** Saves the witness; false if the store failed. */

@@ -167,6 +167,25 @@ test("points that a full queue leaves in memory go to flash once it has room", a
   t.is(device.lost(t), 0);
 });
 
+test("starts that cannot write and record nothing count no more points", async (t) => {
+  const device = new Starts(16);
+  device.start();
+  device.add(1);
+  for (let n = 0; n < 5; n++) {
+    const bytes = device.blocks.bytes;
+    device.blocks = new FakeFlash(16 * 512, 512, bytes);
+    device.blocks.fails = (call) => call !== "read";
+    device.one = rig(device.blocks, {}, device.store, T0);
+    device.one.outbox.agentStarts(false);
+    if (n === 0) device.add(1);
+    await device.one.host.clock.advance(5000);
+  }
+  device.start();
+  t.true(device.lost(t) <= 0);
+  t.is(device.delivered.size, 1);
+  t.true(device.one.outbox.drops <= 17, `${device.one.outbox.drops}`);
+});
+
 test("slow flash gets all points within seconds after it failed", async (t) => {
   const device = new Starts(32);
   const { clock } = device.start().host;

@@ -21,9 +21,10 @@ export default function main(agent: Agent, host: AppHost): void {
 
   setInterval(() => {
     const values = { temperature: temperature() };
-    // True once, when a value passes the limit.
-    const isAlarm = alarms.check(values);
-    agent.telemetry.record({ ...values, ...(isAlarm && { alarm: "it is too warm" }) });
-    host.log(isAlarm ? "warn" : "info", `${values.temperature} °C${isAlarm ? ": alarm" : ""}`);
+    alarms.check(values);
+    // True from above 30 °C until the temperature is down to 29 °C.
+    const tooWarm = alarms.isRaised("temperature");
+    agent.telemetry.record({ ...values, tooWarm });
+    host.log(tooWarm ? "warn" : "info", `${values.temperature} °C${tooWarm ? ": too warm" : ""}`);
   }, host.settings.intervalMs);
 }

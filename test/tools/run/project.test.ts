@@ -14,6 +14,7 @@ import { bundle, refuseMissingModules, sourceAt } from "../../../tools/run/proje
 import { develop } from "../../../tools/run/project/develop.js";
 import { supervise } from "../../../tools/run/supervisor.js";
 import { buildTools } from "../../built.js";
+import { mote } from "../cli/commands.js";
 import { operatorOf } from "../operator-of.js";
 import { until } from "../until.js";
 import { configFor } from "./images.js";
@@ -180,6 +181,21 @@ test("the manifest may name all files of a folder", async (t) => {
   writeFileSync(join(folder, "lib", "answer.ts"), "export const answer = 42;");
   const { inputs } = await bundle(sourceAt(folder));
   t.true(inputs.includes(join(folder, "lib", "answer.ts")));
+  manifest.modules["*"].push("./pump");
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  await t.throwsAsync(bundle(sourceAt(folder)), { message: /a module that does not exist: .*pump$/ });
+  writeFileSync(join(folder, "pump.c"), "");
+  await t.notThrowsAsync(bundle(sourceAt(folder)), "the SDK's tools compile C");
+});
+
+test("says at the start which server the manifest names", async (t) => {
+  const folder = project("named", "export default () => {};");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  manifest.config.baseUrl = "http://192.0.2.2:8080";
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const { out, code } = await mote(["run", folder]);
+  t.regex(out, /server: http:\/\/192\.0\.2\.2:8080 \(baseUrl of manifest\.json; for a local platform, /);
+  t.is(code, 2, "it has no credentials");
 });
 
 test("TypeScript in a file of another name is called so, instead of being tried for ever", async (t) => {

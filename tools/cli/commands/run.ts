@@ -12,6 +12,7 @@ import { hiding, Lines } from "../../run/lines.js";
 import type { WorkerConfig } from "../../run/messages.js";
 import { type Bundle, bundle, isTypeScript, type Source, sourceAt } from "../../run/project/bundle.js";
 import { develop } from "../../run/project/develop.js";
+import { serverLine } from "../../run/project/manifest.js";
 import { ServiceManager } from "../../run/service-manager.js";
 import { type Outcome, supervise } from "../../run/supervisor.js";
 import { connectionsOption } from "../connections.js";
@@ -158,6 +159,7 @@ async function runProgram(path: string, given: RunFlags, command: Command): Prom
   const tell = (level: "info" | "error", line: string): void => lines.tell({ event: "log", level, line });
   const folder = join(source.folder, "build", "mote");
   const own = flags.url === undefined ? await ownPlatform(folder, tell) : undefined;
+  if (flags.url !== undefined && given.url === undefined) tell("info", serverLine(flags.url));
   const name = source.name === "main" ? basename(source.folder) : source.name;
   const whole: RunFlags = {
     ...flags,

@@ -10,6 +10,7 @@ import { type Platform, startPlatform } from "../../platform/server.js";
 import { PROJECT } from "../../project.js";
 import { hiding, Lines } from "../../run/lines.js";
 import { refuseMissingModules, sourceAt } from "../../run/project/bundle.js";
+import { serverLine } from "../../run/project/manifest.js";
 import { limitedBy } from "../../tour/tour.js";
 import { modulesOfBoard } from "../board-modules.js";
 import { buildProgram } from "../build.js";
@@ -43,10 +44,14 @@ export async function runProject(
   forMs?: number,
 ): Promise<number> {
   const path = resolve(folder);
-  const own = flags.url === undefined && baseUrlOf(path, folder) === "" ? await ownPlatform() : undefined;
+  const baseUrl = flags.url === undefined ? baseUrlOf(path, folder) : flags.url;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  let display: Awaited<ReturnType<typeof openDisplay>> | undefined;
+  // Before the build, which takes a minute.
+  const display = await openDisplay(flags.headless === true);
+  let own: Platform | undefined;
   try {
+    if (baseUrl !== "" && flags.url === undefined) say(serverLine(baseUrl));
+    own = baseUrl === "" ? await ownPlatform() : undefined;
     if (own) {
       say(`platform and console: ${own.url}. Press Ctrl-C to stop.`);
       say(await logInLocally(own.url, calledAs()));
@@ -58,13 +63,12 @@ export async function runProject(
     say("building for the simulator: the first time takes a minute");
     const program = await buildProject(sdk, path, configOf(path, flags, own));
     if (stop.aborted) return STOPPED;
-    display = await openDisplay(flags.headless === true);
     const lines = new ProgramLines(new Lines(process.stdout, "text", hiding(secretsOf(flags, own))));
     const until = forMs === undefined ? stop : limitedBy(stop, forMs, new Error("its time is over")).signal;
     const end = await runUntil(until, { sdk, program, display: display.name, directory: stateDir }, lines);
     return flags.headless && end === STOPPED && !lines.delivered ? FAILED : end;
   } finally {
-    display?.close();
+    display.close();
     await own?.close();
   }
 }

@@ -24,7 +24,11 @@ export async function develop({ source, first, run, tell, stop }: Develop): Prom
     const next = new AbortController();
     const built = nextBundle(source, now, AbortSignal.any([stop, next.signal]), tell);
     void built.then((bundled) => bundled && next.abort());
-    const outcome = await run(now.bytes, AbortSignal.any([stop, next.signal]), again);
+    const outcome = await run(now.bytes, AbortSignal.any([stop, next.signal]), again).catch((error) => {
+      // Looking for changes would keep the process.
+      next.abort();
+      throw error;
+    });
     const isChange = next.signal.aborted;
     if (!isChange && outcome !== "reset" && !(again && outcome === USAGE && !stop.aborted)) {
       next.abort();

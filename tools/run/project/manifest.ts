@@ -31,6 +31,10 @@ export function readProject(folder: string, platform = SIMULATOR): Project {
   return project;
 }
 
+/** Says which server a project uses whose manifest names one. */
+export const serverLine = (url: string): string =>
+  `server: ${url} (baseUrl of manifest.json; for a local platform, set it to "")`;
+
 interface Collected {
   config: Record<string, unknown>;
   modules: Record<string, string>;
@@ -73,6 +77,8 @@ function addModule(path: string, name: string, to: Collected): void {
   const file = [path, `${path}.ts`, `${path}.js`, `${path}.mjs`].find(
     (one) => extname(one) && existsSync(one),
   );
+  // The SDK's tools compile C: a board has it, and Node does not.
+  if (!file && existsSync(`${path}.c`)) return;
   const isPattern = path.endsWith("*");
   if (!file && !isPattern) throw new UsageError(`the manifest names a module that does not exist: ${path}`);
   const files = file

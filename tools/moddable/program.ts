@@ -44,10 +44,17 @@ export function tryRun(
 const LONGEST = 65_536;
 const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
 const NOISE = /^# |warning|: not frozen$|: no const$/;
-/** The last of what a program printed, without what it always prints. */
-export const lastLines = (log: string): string =>
-  log
+/** Compilers and linkers say why before a long rest. */
+const CAUSE = /\berror:|undefined reference/;
+const MOST_CAUSES = 5;
+/** Characters of a line to show. The command line of a linker has more. */
+const LONGEST_LINE = 1000;
+
+/** The first causes and the last of what a program printed, without what it always prints. */
+export function lastLines(log: string): string {
+  const lines = log
     .split("\n")
-    .filter((line) => line !== "" && !NOISE.test(line))
-    .slice(-20)
-    .join("\n");
+    .filter((line) => line !== "" && line.length <= LONGEST_LINE && !NOISE.test(line));
+  const causes = lines.filter((line) => CAUSE.test(line)).slice(0, MOST_CAUSES);
+  return [...causes, ...lines.slice(-20).filter((line) => !causes.includes(line))].join("\n");
+}

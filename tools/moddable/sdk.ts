@@ -77,6 +77,6 @@ export const nextStep = (output: string): string =>
 const INSTALL = `The SDK's guide installs it (https://www.moddable.com/documentation/Moddable%20SDK%20-%20Getting%20Started, Linux):
   sudo apt-get install gcc git wget make libncurses-dev flex bison gperf libgtk-3-dev
   git clone --branch ${SDK_VERSION} https://github.com/Moddable-OpenSource/moddable ~/Projects/moddable
-  export MODDABLE=~/Projects/moddable PATH="$PATH:$MODDABLE/build/bin/lin/release"
+  export MODDABLE=~/Projects/moddable PATH="$PATH:$HOME/Projects/moddable/build/bin/lin/release"
   cd $MODDABLE/build/makefiles/lin && make
 Then try again.`;

@@ -24,7 +24,7 @@ function rig(played: EsptoolScript, table = tableOf(ROWS), offset = "0x8000") {
   const calls = fakeEsptool(bin, { table: join(home, "table"), ...played });
   const env = { PATH: [bin, process.env.PATH].join(delimiter) };
   const asked: string[] = [];
-  const flash = async (more: { erase?: boolean; port?: string } = {}) =>
+  const flash = async (more: { erase?: boolean; port?: string | undefined } = {}) =>
     flashBoard(await findEsptool(env), findFirmware(project), {
       ...{ port, baud: 115_200, erase: false, say: () => {} },
       confirm: async (question) => void asked.push(question),
@@ -56,6 +56,15 @@ for (const [what, played, message] of [
     t.notRegex(called(), /write-flash/);
     t.is(/flash-id/.test(called()) && !("fails" in played), /hard-reset read-mac\n$/.test(called()));
   });
+
+test("says that no USB serial port was found where esptool tried only the computer's own", async (t) => {
+  const said = "Connecting to /dev/ttyS0...\nCould not connect to an Espressif device.";
+  const { flash } = rig({ fails: ["flash-id", said] });
+  await t.throwsAsync(flash({ port: undefined }), { message: /ttyS0.*No USB serial port was found/s });
+  await t.throwsAsync(flash(), { message: /hold BOOT/ });
+  const found = rig({ fails: ["flash-id", said.replace("ttyS0", "ttyUSB0")] });
+  await t.throwsAsync(found.flash({ port: undefined }), { message: /hold BOOT/ });
+});
 
 for (const [what, table] of [
   ["another partition table", tableOf(ROWS.slice(0, 4))],

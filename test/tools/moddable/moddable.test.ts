@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { refusePin, refuseRole } from "../../../hosts/esp32/commissioning/pins.js";
 import { applicationShare, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 import { BOARDS } from "../../../tools/boards.js";
+import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { CHIPS, chipOf, targetsOf } from "../../../tools/moddable/esp32/chips.js";
 import { insecurities, problemsOf } from "../../../tools/moddable/esp32/config-check.js";
 import { FLASH_SIZES } from "../../../tools/moddable/esp32/esp32.js";
@@ -23,11 +24,13 @@ import {
   readOptions,
 } from "../../../tools/moddable/esp32/sdkconfig.js";
 import { refusePrivateKeys } from "../../../tools/moddable/private-keys.js";
+import { lastLines } from "../../../tools/moddable/program.js";
 import { readRom, romBytes } from "../../../tools/moddable/rom.js";
 import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { read } from "../../architecture/tree.js";
 import { unless } from "../../unless.js";
-import { scratch } from "../scratch.js";
+import { mote } from "../cli/commands.js";
+import { scratch, writeProgram } from "../scratch.js";
 
 const _smallest = JSON.parse(read("manifest.json")).creation.static;
 const byTarget: Record<string, { creation?: { static: number } }> = JSON.parse(
@@ -171,6 +174,28 @@ test("a protected partition table keeps the slots and adds keys and boot loader 
     t.deepEqual(slots(table), slots(plain));
     t.true(readPartitions(table).some(({ name, size }) => name === "storage" && size >= 0x6000));
   }
+});
+
+test("a failed link shows its causes first, and no command line of a linker", (t) => {
+  const cause = "main.c: undefined reference to `pump_speed'";
+  const rest = Array.from({ length: 30 }, (_, n) => `step ${n}`);
+  const lines = lastLines([cause, "ld ".repeat(1000), ...rest].join("\n")).split("\n");
+  t.deepEqual(lines, [cause, ...rest.slice(-20)]);
+  t.is(lastLines(`step\n${cause}`), `${cause}\nstep`);
+});
+
+test("the simulator asks for a display before it builds or starts a platform", async (t) => {
+  const [MODDABLE, folder] = [scratch(), join(scratch(), "house")];
+  const tools = join(MODDABLE, "build", "bin", "lin", "release");
+  mkdirSync(tools, { recursive: true });
+  for (const name of ["mcconfig", "mcsim"])
+    writeProgram(tools, name, `#!/bin/sh\n: > ${tools}/ran\nexit 1\n`);
+  newProject(folder, "minimal");
+  const env = { MODDABLE, PATH: scratch(), DISPLAY: "" };
+  const { code, out, err } = await mote(["simulator", folder, "--headless"], env);
+  t.deepEqual([code, out], [1, ""]);
+  t.regex(err, /needs a display: .*xvfb/);
+  t.false(existsSync(join(tools, "ran")));
 });
 
 const SOURCE = String.raw`

@@ -98,6 +98,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   if (doubt !== undefined) note(doubt);
   if (flags.json && !flags.check) throw new UsageError("--json requires --check");
   if (flags.check) return check(build, flags.json === true);
+  note("building: the first time takes several minutes");
   const image = await buildImage(build);
   const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
   const { bytes, room } = sizeOf(image);
@@ -155,6 +156,7 @@ async function check(build: BuildOptions, asJson: boolean): Promise<number> {
   else process.stdout.write(`${[build.target, ...figureLines(figures)].join("\n")}\n`);
   if (!asJson) for (const line of warnings) note(`warning: ${line}`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
+  if (!asJson && wrong.length === 0) process.stdout.write("check passed\n");
   return wrong.length === 0 ? 0 : 1;
 }
 

@@ -62,7 +62,7 @@ export async function identify({ command, env }: Esptool, port: string | undefin
   const words = [...(port === undefined ? [] : ["--port", port]), "--after", "no-reset", "flash-id"];
   const { code, text } = await runQuietly(command, words, env);
   const board = readIdentity(text);
-  if (code !== 0 || board === undefined) throw failed(text);
+  if (code !== 0 || board === undefined) throw failed(text, port === undefined && !USB_PORT.test(text));
   return board;
 }
 
@@ -116,12 +116,16 @@ export function writeParts({ command, env }: Esptool, writing: Writing): Promise
   });
 }
 
+/** A port that a board may have, unlike the computer's own /dev/ttyS0. */
+const USB_PORT = /ttyUSB|ttyACM|\/cu\.|\bCOM\d/;
+
 /** esptool's own last lines, which have the advice. */
-function failed(text: string): SdkError {
+function failed(text: string, isUnplugged = false): SdkError {
   const last = text.trim().split("\n").slice(-4).join("\n");
-  return new SdkError(
-    `esptool could not use the board:\n${last}\nIf the board does not answer: hold BOOT, press RESET, release both, then try again`,
-  );
+  const next = isUnplugged
+    ? "No USB serial port was found: connect the board with a cable that carries data, or name its port: --port"
+    : "If the board does not answer: hold BOOT, press RESET, release both, then try again";
+  return new SdkError(`esptool could not use the board:\n${last}\n${next}`);
 }
 
 /** What it prints is read: neither colour nor columns of a terminal. */

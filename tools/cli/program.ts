@@ -79,8 +79,8 @@ export async function makeProgram(called?: string): Promise<Command> {
     .configureHelp({ minWidthToWrap: 12, ...NAMES_ONLY })
     .configureOutput({
       writeOut: (text) => out(reflow(asCalled(text), helpWidth())),
-      outputError: (text, write) =>
-        write(asCalled(text).replace(/^error:/, colored("red", "error:", process.stderr))),
+      writeErr: (text) => process.stderr.write(asCalled(text)),
+      outputError: (text, write) => write(text.replace(/^error:/, colored("red", "error:", process.stderr))),
     })
     // `firmware push` has its own --version.
     .enablePositionalOptions()

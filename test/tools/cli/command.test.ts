@@ -35,6 +35,12 @@ test("a hint names the command as it was called, for every command", async (t) =
   t.is(calledAs(join(process.cwd(), "dist/tools/cli/cli.js"), { npm_command: "run-script" }), "npx mote-cli");
 });
 
+test("the help after an unknown command names the command as it was called", async (t) => {
+  const { err, code } = await mote(["nope"], { npm_command: "exec" });
+  t.regex(err, /unknown command 'nope'.*\nDetails: npx mote-cli help\n/s);
+  t.is(code, 2);
+});
+
 test("every option with a duration takes it in one way, and its default has a unit", async (t) => {
   const options = all(await makeProgram()).flatMap(({ options }) => [...options]);
   const timed = options.filter(({ flags }) => /<(?:duration|time)>/.test(flags));

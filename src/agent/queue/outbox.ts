@@ -266,7 +266,7 @@ export class Outbox implements EpochStore {
     this._patienceMs = isWake ? WAKE_PATIENCE_MS : READ_PATIENCE_MS;
     const waiting = this._state.stored - this._state.finished;
     // In a sleeping device points wait at almost each wake.
-    if (waiting > 0 && !isWake) this._host.log("info", `${waiting} points are waiting in the durable queue`);
+    if (waiting > 0 && !isWake) this._host.log("info", `points waiting in the durable queue: ${waiting}`);
     this.sync();
   }
 

@@ -44,7 +44,8 @@ function drawn(update: Update): string {
 
 function lineOf({ device, state, error, end }: Update): string {
   const why = error === undefined || end === "updated" ? "" : `: ${plain(error)}`;
-  return `${plain(device.name)}  ${plain(stateWord(state, error))}${why}`;
+  const usually = state === "UPDATING" ? ", usually a minute" : "";
+  return `${plain(device.name)}  ${plain(stateWord(state, error))}${usually}${why}`;
 }
 
 function countsOf(all: readonly Update[]): string {

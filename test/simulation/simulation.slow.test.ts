@@ -1,12 +1,5 @@
-// The command that simulates runs, in processes of its own.
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import test from "ava";
 import { simulateSleepCycle, summary } from "./sleep-cycle/runs.js";
-
-const _run = promisify(execFile);
-const _COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
 
 // A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed
 // N --days D` repeats one.

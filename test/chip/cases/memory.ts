@@ -6,10 +6,6 @@ const named = (when: string, memory: Memory): Figures =>
 
 /** Longer than the task watchdog waits. */
 const STILL_MS = 45_000;
-const _HOUR_MS = 3_600_000;
-const _QUICK_MS = 600_000;
-/** What a heap may differ by between two looks: a connection more or less. */
-const _NOISE = 4096;
 
 async function peaks(secure: boolean): Promise<Figures> {
   const more = { connections: 3 };

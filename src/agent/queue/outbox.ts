@@ -289,6 +289,7 @@ export class Outbox implements EpochStore {
     const { _log: log } = this;
     if (!log) return 0;
     this.sync(0);
+    log.saveUnwritten();
     this._timer?.();
     this._timer = undefined;
     const unsavedDrops = this.drops - log.savedDrops;

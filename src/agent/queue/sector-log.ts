@@ -363,7 +363,7 @@ export class SectorLog {
   makeRoom(length: number): boolean | undefined {
     const { state } = this;
     // Points were delivered from memory: what is written next has a number behind theirs.
-    if (!this.failed && this._next !== state.stored) this._mark();
+    this.saveUnwritten();
     if (this._freeAfter === state.sequence && length <= this._size - this._tail) return true;
     while (!this.failed) {
       const { sequence } = state;
@@ -415,6 +415,14 @@ export class SectorLog {
     if (this.failed) this.dirty = true;
     else if (this.dirty) this.save();
     else if (wasStored) this._mark();
+  }
+
+  /**
+   * Points were finished that were never written: saves how far their numbers and time stamps got,
+   * or a later start would use them again.
+   */
+  saveUnwritten(): void {
+    if (!this.failed && this._next >= 0 && this._next !== this.state.stored) this.save();
   }
 
   /** Writes the whole state, as a record or at the start of the next sector. */

@@ -160,7 +160,7 @@ export class Stamps {
     state.tick = tick + 1;
     if (begins || before === 0) this._setStart(start, this._first);
     else if (Math.abs(start - before) > SET_BACK_MS)
-      this._setStart(start, isSent ? this._sentTick + 1 : tick);
+      this._setStart(start, isSent ? this._sentTick + 1 : this._first);
   }
 
   private _enter(tick: number): void {

@@ -167,7 +167,8 @@ test("a value that the store refuses is reported once, and reports go on in memo
   rig.reports.record(all(3));
   rig.reports.record(all(3));
   const line = 'error: could not store the value "reported"';
-  t.deepEqual(rig.lines, [line, line]);
+  t.is(rig.lines.length, 2);
+  t.true(rig.lines.every((one) => one.startsWith(line)));
   const first = rig.taken().map((values) => Object.values(values)[0]);
   t.deepEqual(first, [1, "x".repeat(60), "y".repeat(60), 2, 3]);
 });

@@ -183,6 +183,18 @@ async function addEachSecond(one: Rig, seconds: number): Promise<void> {
 const again = (blocks: FakeFlash, store: FakeStore) =>
   rig(new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes), {}, store, null);
 
+test("time stamps of points that were delivered from memory are not used after an orderly end", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const one = rig(blocks, { durable: false }, store, T0);
+  add(one, 5);
+  deliver(one);
+  t.is(one.outbox.saveAll(), 0);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), { durable: false }, store, T0 - 1000);
+  add(next, 2);
+  t.deepEqual(waitingStamps(next), [T0 + 5, T0 + 6]);
+});
+
 test("a clock step between two points that are not on flash yet shifts neither", async (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();

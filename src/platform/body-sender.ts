@@ -85,9 +85,14 @@ const FRESH_MS = 10_000;
 const PROBE_MS = 60_000;
 /**
  * A single body that the platform was too busy for ten times, and during this time, may be larger
- * than a rate limit, or keep the platform from answering: then it never passes, and a probe decides.
+ * than a rate limit, or keep the platform from answering: then it never passes, and probes decide.
  */
 const BUSY_MS = 600_000;
+/**
+ * So often in a row a probe must be accepted and the body be refused after it: a platform that is
+ * too busy for most requests accepts a probe now and then.
+ */
+const BUSY_PROBES = 5;
 /** Added to a number of busy answers. */
 const BUSY = 100;
 /** Log at most one line in this time. */
@@ -240,7 +245,8 @@ export class BodySender {
    */
   private _blame(sentAt: number): Fate | Promise<Fate> {
     const { _session: session } = this;
-    if (sentAt - this._vouchedAt <= FRESH_MS) {
+    const isProven = !this.isBusy || this._busy >= MANY_LOSSES + BUSY_PROBES;
+    if (isProven && sentAt - this._vouchedAt <= FRESH_MS) {
       this._changed();
       return "drop";
     }
@@ -253,6 +259,7 @@ export class BodySender {
   }
 
   private _probed(outcome: Outcome): Fate {
+    if (outcome.kind !== "done") this._busy = 0;
     const isSilent = outcome.kind === "lost" && this._status === UNANSWERED;
     if (outcome.kind === "refused" || isSilent) {
       this.outage = true;

@@ -213,9 +213,9 @@ for (const status of [429, 500, 503])
     const sleeper = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
     const { rig } = sleeper;
     await sleeper.wake();
-    let busy = 0;
+    let isBusy = false;
     rig.platform.fault = ({ method, body }) =>
-      method === "POST" && (body.includes("bad") || busy-- > 0) ? { status } : undefined;
+      method === "POST" && (body.includes("bad") || isBusy) ? { status } : undefined;
     sleeper.setUp = (agent) => {
       sleeper.setUp = () => {};
       agent.telemetry.record({ n: -1, text: "bad" });
@@ -223,8 +223,9 @@ for (const status of [429, 500, 503])
     for (let i = 0; i < 60 && rig.platform.latest(rig.device, "moteDroppedRefused") === undefined; i++)
       await sleeper.wake({ connect: true });
     t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);
-    busy = 100;
-    for (let i = 0; i < 150 && busy > 0; i++) await sleeper.wake({ connect: true });
+    isBusy = true;
+    await sleeper.wakes(150, { connect: true });
+    isBusy = false;
     await sleeper.wakes(100, { connect: true });
     t.is(sleeper.last!.waiting, 0);
     t.is(rig.platform.latest(rig.device, "moteDroppedRefused"), 1);

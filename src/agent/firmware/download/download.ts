@@ -54,6 +54,7 @@ export class Download implements Receiver {
   private _received = 0;
   private _expected = 0;
   private _failed: Failed | undefined;
+  private _cancelWatch: () => void = () => {};
   isChanged = false;
   private _restarts = 0;
   private _percent: number;
@@ -119,6 +120,7 @@ export class Download implements Receiver {
       while (this._goesOn && pacer.untilFreeMs !== 0) await this._signal.wait(pacer.untilFreeMs);
       if (!this._goesOn) break;
       const outcome = await this._request();
+      this._cancelWatch();
       pacer.brought(this._received);
       if (!this._goesOn) break;
       if (this.isChanged) this._restart();
@@ -147,27 +149,25 @@ export class Download implements Receiver {
     return this._session.running && this._isWanted();
   }
 
-  /** Requests the next bytes. Aborts a request that is too slow. */
-  private async _request(): Promise<Outcome> {
-    const { _source: source, _session: session } = this;
+  /** Requests the next bytes. */
+  private _request(): Promise<Outcome> {
     const { offset } = this._writer;
     this._received = this._expected = 0;
     this.isChanged = false;
-    let cancel = (): void => {};
-    const watch = (seen: number): void => {
-      cancel = session.host.clock.timer(MINUTE_MS, () => {
-        if (this._received - seen < BYTES_PER_MINUTE) source.hangUp();
-        else watch(this._received);
-      });
-    };
-    watch(0);
+    this._watch(0);
     const end = this._size || UNKNOWN_END;
     // Only with three connections does the image have its own. With fewer, request parts so that
     // others get a turn, and TLS records stay small.
-    const to = session.connections.streams ? end : Math.min(end, offset + this._chunkBytes);
-    const outcome = await source.request(offset, to, this);
-    cancel();
-    return outcome;
+    const to = this._session.connections.streams ? end : Math.min(end, offset + this._chunkBytes);
+    return this._source.request(offset, to, this);
+  }
+
+  /** Aborts a request that is too slow. `seen`: bytes received until now. */
+  private _watch(seen: number): void {
+    this._cancelWatch = this._session.host.clock.timer(MINUTE_MS, () => {
+      if (this._received - seen < BYTES_PER_MINUTE) this._source.hangUp();
+      else this._watch(this._received);
+    });
   }
 
   /** The file changed, so the bytes in the slot are useless. */

@@ -13,7 +13,7 @@ export class ImageWriter {
   private readonly _slot: Slot;
   /** Number of bytes that were taken. They are in the slot, except the header. */
   offset: number;
-  readonly head = new Uint8Array(HEAD_BYTES);
+  readonly head: Uint8Array = new Uint8Array(HEAD_BYTES);
 
   /** `offset`: the first byte of a sector. `head`: the first bytes, if `offset` is not 0. */
   constructor(slot: Slot, offset: number, head: Uint8Array) {

@@ -36,7 +36,7 @@ export const SMALLEST: Pools = { engine: 139_216, system: 156_548 };
 
 const STACK = 10_240;
 /** Agent, SDK, firmware and setup with an empty application (case `census`). */
-const AT_REST = 58_000;
+const AT_REST = 56_000;
 /** A batch while it is written and sent; its buffers are there at rest, too. */
 const TELEMETRY = 5000;
 const UPDATE = 14_000;

@@ -269,7 +269,7 @@ export const safeguards: Readonly<Record<string, readonly Safeguard[]>> = {
     {
       what: "a refused point is dropped only if a probe right after it is accepted",
       file: "src/platform/body-sender.ts",
-      from: "    if (sentAt - this._vouchedAt <= FRESH_MS) {",
+      from: "    if (isProven && sentAt - this._vouchedAt <= FRESH_MS) {",
       to: "    if (sentAt > 0) {",
       test: "test/src/agent/telemetry/refused-points.test.ts",
       title: "a probe that is accepted more than 10 s*",

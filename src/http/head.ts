@@ -29,7 +29,9 @@ const keyOf = (name: string): number => name.length * 32 + (name.charCodeAt(0) &
 const BY_KEY: { readonly [key: number]: Name } = Object.fromEntries(NAMES.map((name) => [keyOf(name), name]));
 const MAX_DIGITS = 15;
 const ENDS = " \t\r\n";
-/** Each line takes memory of its own: one of three bytes takes a board 32. Servers have a few dozen. */
+/**
+ * Each line takes memory of its own: one of three bytes takes a board 32. Servers have a few dozen.
+ */
 const MAX_LINES = 128;
 /** Limit of Retry-After. */
 const MAX_WAIT_MS = 3_600_000;

@@ -1,6 +1,7 @@
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
+import { fromHex } from "../../wire/crypto/hex.js";
 import { ALL_KEYS, type Assigned, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
@@ -8,7 +9,7 @@ import type { Image, Rules } from "./admission.js";
 import { askApplication } from "./ask-application.js";
 import { Assignment } from "./assignment.js";
 import { decide } from "./decide.js";
-import { Download, fromHex } from "./download/download.js";
+import { Download } from "./download/download.js";
 import { writeHeader } from "./download/image-writer.js";
 import { problemInSlot } from "./download/verify.js";
 import { type Failed, failed } from "./failures.js";

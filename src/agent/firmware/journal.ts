@@ -184,8 +184,8 @@ export class UpdateJournal {
   }
 
   /**
-   * The record's image was confirmed, be it of the same bytes as the one before. False if that could
-   * not be stored.
+   * The record's image was confirmed, be it of the same bytes as the one before. False if that
+   * could not be stored.
    */
   confirmed(): boolean {
     const { state, verified } = this.record;

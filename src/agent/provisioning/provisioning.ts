@@ -25,7 +25,7 @@ const STORE_RETRY_MS = 60_000;
  * | step | what is done | next |
  * |---|---|---|
  * | `begin` | end a reset, read the tokens | `ready`; after a refusal `probe`; no token: `ask` |
- * | `probe` | GET with the token, or the proposed one | known: `ready`, `store`; 401: `probe`, `ask` |
+ * | `probe` | GET with the token or proposed one | known: `ready`, `store`; 401: `probe`, `ask` |
  * | `ask` | POST with the proposed token | `store`; failure, no answer: `probe`; wrong key: `ask` |
  * | `store` | store the token that the platform accepted | `ready` |
  * | `ready` | nothing: the token is in use | 401 to any request: `probe` |

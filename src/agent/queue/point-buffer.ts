@@ -1,14 +1,12 @@
-import type { Crc } from "../../port.js";
 import { POINT_HEAD, padded, putHead, type Records, sizeOf } from "./record.js";
 
 /**
  * The latest points in RAM, first in, first out: all that are not on flash, and some that are,
  * which saves reading them. Removing points moves the others to the front, natively.
  */
-export class PointBuffer implements Records {
+export class PointBuffer {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  readonly crc: Crc;
   /** Number of the first point. */
   first = 0;
   /** Number of points. */
@@ -22,10 +20,9 @@ export class PointBuffer implements Records {
   private readonly _capacity: number;
 
   /** Points use the first `capacity` bytes of `bytes`. */
-  constructor({ bytes, words, crc }: Records, capacity: number) {
+  constructor({ bytes, words }: Records, capacity: number) {
     this.bytes = bytes;
     this.words = words;
-    this.crc = crc;
     this._capacity = capacity & ~3;
   }
 

@@ -77,9 +77,9 @@ export class Witness {
 
   /**
    * Adds to the state read from flash the points and drops that flash is missing. `id`: of the
-   * queue found, 0 if none was. `isUnknown`: more of it may be there, unread; `isCut`: in the newest
-   * sector found. Returns the points that are lost at once, because the queue belongs to another device or version. Repeated
-   * starts add the same until flash contains it.
+   * queue found, 0 if none was. `isUnknown`: more of it may be there, unread; `isCut`: in the
+   * newest sector found. Returns the points that are lost at once, because the queue belongs to
+   * another device or version. Repeated starts add the same until flash contains it.
    */
   addTo(state: QueueState, id: number, isUnknown: boolean, isCut: boolean): number {
     const known = this._known;

@@ -10,3 +10,10 @@ export const toHex = (bytes: Uint8Array): string => {
   }
   return text;
 };
+
+/** The bytes of hexadecimal digits, two each. */
+export const fromHex = (digits: string): Uint8Array => {
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+};

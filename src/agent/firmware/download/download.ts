@@ -3,7 +3,7 @@ import type { Outcome } from "../../../http/outcome.js";
 import type { Pacer, PlatformSession } from "../../../platform/index.js";
 import type { Signal } from "../../../platform/signal.js";
 import type { Digest } from "../../../port.js";
-import { toHex } from "../../../wire/crypto/hex.js";
+import { fromHex, toHex } from "../../../wire/crypto/hex.js";
 import { type Image, tooLarge } from "../admission.js";
 import { type Failed, type Failure, failed } from "../failures.js";
 import { NO_FILE, type UpdateJournal, type UpdateRecord } from "../journal.js";
@@ -258,10 +258,3 @@ export class Download implements Receiver {
     this._journal.reportProgress(percent);
   }
 }
-
-/** The bytes of hexadecimal digits, two each. */
-export const fromHex = (digits: string): Uint8Array => {
-  const bytes = new Uint8Array(digits.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
-  return bytes;
-};

@@ -1,4 +1,5 @@
-// Sectors that cannot be read for a while, or for good: their points are delivered later or counted, each under a time stamp of its own.
+// Sectors that cannot be read for a while, or for good: their points are delivered later or
+// counted, each under a time stamp of its own.
 import test from "ava";
 import { OPENING_BYTES } from "../../../../src/agent/queue/record.js";
 import { BatchBuilder } from "../../../../src/agent/telemetry/batch.js";

@@ -26,7 +26,7 @@ import {
   POINT_HEAD,
   padded,
   type QueueState,
-  type Records,
+  recordsIn,
   sizeOf,
 } from "./record.js";
 import { SectorLog } from "./sector-log.js";
@@ -113,11 +113,7 @@ export class Outbox implements EpochStore {
     this._buffer = new PointBuffer(this, this.front);
     this._witness = new Witness(host);
     this._area = this.front + padded(BEFORE_BYTES);
-    const area: Records = {
-      bytes: this.bytes.subarray(this._area),
-      words: this.words.subarray(this._area >> 2),
-      crc: this.crc,
-    };
+    const area = recordsIn(this.bytes.subarray(this._area), this.crc);
     if (host.blocks.size > 0) this._log = SectorLog.over(host.blocks, host.loops, this._state, area);
     if (host.blocks.size > 0 && !this._log)
       host.log("error", "the storage is too small for a durable queue: points are kept in memory only");
@@ -337,15 +333,18 @@ export class Outbox implements EpochStore {
 
   findTime(epoch: number): EpochTime | "unread" | undefined {
     const { _log: log } = this;
-    if (!log) return undefined;
-    let time = log.findTime(epoch);
+    const found = log?.findTime(epoch);
+    if (!log || found !== "unread") {
+      this._timeUnreadSince = undefined;
+      return found;
+    }
     const now = this._host.clock.now();
-    this._timeUnreadSince = time === "unread" ? (this._timeUnreadSince ?? now) : undefined;
-    if (time !== "unread" || now - (this._timeUnreadSince ?? now) < this._patienceMs) return time;
+    this._timeUnreadSince ??= now;
+    if (now - this._timeUnreadSince < this._patienceMs) return found;
     log.givesUp = true;
-    time = log.findTime(epoch);
+    const rest = log.findTime(epoch);
     log.givesUp = false;
-    return time;
+    return rest;
   }
 
   // The start.

@@ -50,6 +50,11 @@ export interface Records {
   readonly crc: Crc;
 }
 
+/** `bytes`, which begin at a word of their buffer, as records. */
+export const recordsIn = (bytes: Uint8Array, crc: Crc): Records => {
+  return { bytes, words: new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2), crc };
+};
+
 export type DropReason = "full" | "refused" | "unreadable";
 
 /** Points dropped, by reason. */

@@ -44,6 +44,7 @@ import {
   type Records,
   readState,
   readValue,
+  recordsIn,
   STATE_BYTES,
   seal,
   sequenceOf,
@@ -113,12 +114,12 @@ export class SectorLog {
   private _isUnread = false;
   /** Where records are read to. */
   private readonly _into: Records;
+  /** A mark, or a state and its copy: to be written, or read as a header. */
   private readonly _entry: Records;
-  private readonly _entryBytes = new Uint8Array(OPENING_BYTES);
-  private readonly _stateBytes = this._entryBytes.subarray(0, STATE_BYTES);
-  private readonly _markBytes = this._entryBytes.subarray(0, MARK_BYTES);
+  private readonly _stateBytes: Uint8Array;
+  private readonly _markBytes: Uint8Array;
   /** As much of a header as its sequence number needs. */
-  private readonly _frontBytes = this._entryBytes.subarray(0, FRONT_BYTES);
+  private readonly _frontBytes: Uint8Array;
   /** The sector with number `sequence` is at index `(sequence + _shift) % _count`. */
   private _shift = 0;
   /** Offset of the next record in the newest sector; the sector size if it takes no more. */
@@ -163,8 +164,11 @@ export class SectorLog {
     this._count = Math.floor(blocks.size / blocks.sectorSize);
     this._tail = this._size;
     this._into = into;
-    const words = new Int32Array(this._entryBytes.buffer);
-    this._entry = { bytes: this._entryBytes, words, crc: into.crc };
+    const bytes = new Uint8Array(OPENING_BYTES);
+    this._entry = recordsIn(bytes, into.crc);
+    this._stateBytes = bytes.subarray(0, STATE_BYTES);
+    this._markBytes = bytes.subarray(0, MARK_BYTES);
+    this._frontBytes = bytes.subarray(0, FRONT_BYTES);
   }
 
   /** Share of the sectors that hold waiting points, 0 to 1. */
@@ -483,8 +487,9 @@ export class SectorLog {
     const before = state.sequence;
     state.sequence = sequence;
     putState(this._entry, state, this.id);
-    this._entryBytes.copyWithin(STATE_BYTES, 0, STATE_BYTES);
-    if (!this._blocks.write(at, this._entryBytes)) {
+    const { bytes } = this._entry;
+    bytes.copyWithin(STATE_BYTES, 0, STATE_BYTES);
+    if (!this._blocks.write(at, bytes)) {
       state.sequence = before;
       return false;
     }

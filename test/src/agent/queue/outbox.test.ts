@@ -5,6 +5,7 @@ import {
   OPENING_BYTES,
   padded,
   type Records,
+  recordsIn,
   seal,
 } from "../../../../src/agent/queue/record.js";
 import { BatchBuilder } from "../../../../src/agent/telemetry/batch.js";
@@ -259,13 +260,12 @@ const STATE = { ...emptyState(), sequence: SEQUENCE };
 
 /** A sealed record of `length` bytes that are random, its last word filled. */
 function recordOf(length: number, seed: number): Records {
-  const bytes = new Uint8Array(padded(length));
-  const words = new Int32Array(bytes.buffer);
+  const records = recordsIn(new Uint8Array(padded(length)), crc32);
+  const { bytes } = records;
   const next = randomBytes(seed);
   for (let i = 6; i < length; i++) bytes[i] = next();
   bytes[4] = length;
   bytes[5] = length >> 8;
-  const records = { bytes, words, crc: crc32 };
   seal(records, 0, length, STATE);
   return records;
 }
